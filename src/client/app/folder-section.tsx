@@ -2,9 +2,7 @@ import { useLocation } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import { cx } from "../ui/cx.ts";
 import { ChevronRight } from "../ui/icons.ts";
-import { walkTransfer } from "../features/uploads/engine/walk.ts";
-import { uploadWalk } from "../features/uploads/upload-walk.ts";
-import { uploads } from "../features/uploads/uploads.ts";
+import { dropFiles } from "../features/uploads/drop-files.ts";
 import { readStored, writeStored } from "../base/stored.ts";
 import { FolderTree } from "../entries/tree/folder-tree.tsx";
 import { useCurrentFolder, useGoToFolder } from "../entries/folder-address.ts";
@@ -53,16 +51,12 @@ export function FolderSection() {
           openBefore={openBefore}
           onOpened={remember}
           takesDrops={canWrite}
-          onDropFiles={uploadTo}
+          onDropFiles={(path, transfer) => dropFiles({ folder: path }, transfer)}
           className="max-h-[40vh] px-1"
         />
       )}
     </section>
   );
-}
-
-function uploadTo(path: string, transfer: DataTransfer): void {
-  void uploadWalk((skip) => walkTransfer(transfer, skip), path, undefined, uploads.add);
 }
 
 function readOpen(): readonly string[] {

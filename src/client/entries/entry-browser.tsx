@@ -1,26 +1,29 @@
 import { type ReactNode, Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { Entry } from "../api/types.ts";
+import { useCanWrite } from "../api/session.ts";
 import { useStore } from "../base/store.ts";
 import { HasAddress } from "../ui/dialog.tsx";
 import { ContextMenu } from "../ui/menu.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
 import type { MenuItem } from "../ui/menu-items.ts";
 import { EntryGrid } from "./collection/entry-grid.tsx";
+import type { Destination } from "./actions/bulk.ts";
 import { useCutIds } from "./clipboard.ts";
 import type { GridColumn, GridDisplay, GridSort } from "./collection/grid-types.ts";
 import { ListSkeleton } from "./collection/list-skeleton.tsx";
 import type { Collection } from "./collection/use-collection.ts";
 import { useIsDragging } from "./collection/entry-drop.ts";
+import type { FolderDrops } from "./collection/use-entry-drag.ts";
 import { afterFocusReturns, type FocusBefore } from "./focus.ts";
 import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
 import type { ListKind } from "./read-preferences.ts";
-import { useRightsOf } from "./rights.ts";
+import { canMove, useRightsOf } from "./rights.ts";
 import { useColumns } from "./use-columns.ts";
 import { SelectionBar } from "./actions/selection-bar.tsx";
 import { type ExtraItems, type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
-import { type PreviewOptions, usePreview } from "./use-preview.tsx";
+import { usePreview } from "./use-preview.tsx";
 import type { PreviewSource } from "./preview-source.ts";
 import { type DetailsState, useDetailsState } from "./details-state.ts";
 
@@ -32,8 +35,10 @@ export interface EntryBrowserProps<T extends Entry> {
   readonly label: string;
   /** The current folder, at which folder choosers open. */
   readonly folder: string;
-  /** The received share that the list is of. */
-  readonly share?: string | undefined;
+  /** Where a drop on a folder goes; by default to its path, where its rights allow it. */
+  destinationOf?(folder: T): Destination | undefined;
+  /** Takes files from the desktop that are dropped on a folder. */
+  onDropFiles?(to: Destination, transfer: DataTransfer): void;
   /** What the list is remembered as on this device. */
   readonly kind: ListKind;
   /** Every column that the list can have. */
@@ -54,7 +59,6 @@ export interface EntryBrowserProps<T extends Entry> {
   readonly toolbar: ReactNode;
   /** The files that the preview goes through; by default those of the collection. */
   readonly previewSource?: PreviewSource;
-  readonly previewOptions?: PreviewOptions;
   readonly takesFocusFrom?: FocusBefore | undefined;
   readonly startOffset?: number;
   onScrolled?(offset: number): void;
@@ -69,10 +73,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   const isKnown = useDeferredValue(pages.total !== undefined);
 
   const focusList = () => afterFocusReturns(() => focusCursor(frame.current));
-  const { open: openPreview, preview } = usePreview(collection, focusList, {
-    ...props.previewOptions,
-    source: props.previewSource,
-  });
+  const { open: openPreview, preview } = usePreview(collection, focusList, { source: props.previewSource });
   const onOpen = (entry: T) => (entry.type === "folder" ? onOpenFolder(entry.path, entry) : openPreview(entry.id));
   const [menuTarget, setMenuTarget] = useState<T>();
   const details = useDetailsState(useDescribed(menuTarget ?? pointedBy(collection)), pages);
@@ -80,7 +81,6 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     collection,
     menuTarget,
     folder,
-    share: props.share,
     onOpen,
     areDetailsOpen: details.isOpen,
     onDetails: details.toggle,
@@ -89,7 +89,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   });
 
   const display = useDisplay(props, actions.renaming);
-
+  const drops = useFolderDrops(props);
   const onClear = () => {
     collection.clear();
     focusList();
@@ -116,6 +116,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
                 onOpen={onOpen}
                 onMenuTarget={setMenuTarget}
                 drag={actions.drag}
+                drops={drops}
                 hasBackgroundMenu={props.backgroundItems !== undefined}
                 takesFocusFrom={props.takesFocusFrom}
                 {...(props.startOffset !== undefined && { startOffset: props.startOffset })}
@@ -136,6 +137,17 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
 function pointedBy<T extends Entry>({ pages, selection, count, cursor }: Collection<T>): T | undefined {
   if (count === 0) return pages.at(cursor);
   return selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
+}
+
+/** The folders of the list that take entries and files. */
+function useFolderDrops<T extends Entry>({ destinationOf, onDropFiles }: EntryBrowserProps<T>): FolderDrops<T> {
+  const rightsOf = useRightsOf();
+  const canWrite = useCanWrite();
+  const byRights = (folder: T): Destination | undefined => {
+    const rights = rightsOf(folder);
+    return folder.type === "folder" && canMove(rights) ? { folder: folder.path, share: rights.share } : undefined;
+  };
+  return { destinationOf: (folder) => (canWrite ? (destinationOf ?? byRights)(folder) : undefined), onDropFiles };
 }
 
 /** The entry if it has details: albums between files and folders have none. */

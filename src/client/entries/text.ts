@@ -121,6 +121,15 @@ export const text = defineText("browse", {
 
   moved: (n: number, to: string) => plural(n, `# item moved to ${to}.`, `# items moved to ${to}.`),
   copied: (n: number, to: string) => plural(n, `# item copied to ${to}.`, `# items copied to ${to}.`),
+  copiedInstead: (n: number, to: string) =>
+    plural(
+      n,
+      `# item copied to ${to}. It can't be moved there, because that folder belongs to another person.`,
+      `# items copied to ${to}. They can't be moved there, because that folder belongs to another person.`,
+    ),
+  sharedFolder: "the shared folder",
+  copyInto: "Copy into",
+  sharedRoot: (name: string, owner: string) => `${name} (shared by ${owner})`,
   clipCopied: (n: number) =>
     plural(n, "# item copied. Open a folder to paste it.", "# items copied. Open a folder to paste them."),
   clipCut: (n: number) =>

@@ -10,14 +10,10 @@ import { entryQuery } from "./entry-query.ts";
 import { afterFocusReturns } from "./focus.ts";
 import { useNoteOpened } from "./note-opened.ts";
 import { filesOfList, isFile, type PreviewSource } from "./preview-source.ts";
-import type { PreviewProps } from "./preview/preview.tsx";
 import { type FileWindow, useFileWindow } from "./use-file-window.ts";
 
 const Preview = lazyPart(() => import("./preview/preview.tsx").then((part) => part.Preview));
 const MissingFile = lazyPart(() => import("./preview/missing-file.tsx").then((part) => part.MissingFile));
-
-/** What a page decides about its preview. */
-export type PreviewOptions = Pick<PreviewProps, "canChange" | "extraActions">;
 
 /**
  * Shows the file in the address (`view=`) in the preview, with the files of a collection before and after it.
@@ -26,13 +22,12 @@ export type PreviewOptions = Pick<PreviewProps, "canChange" | "extraActions">;
 export function usePreview<T extends Entry>(
   collection: Collection<T>,
   onClosed: () => void,
-  { source, ...options }: PreviewOptions & { readonly source?: PreviewSource | undefined } = {},
+  { source }: { readonly source?: PreviewSource | undefined } = {},
 ) {
   const { pages, point } = collection;
   const files = useMemo(() => source ?? filesOfList(collection.source), [source, collection.source]);
   const findKnown = (id: string) => [...pages.known()].find(([, entry]) => entry.id === id);
   return useFilePreview(files, {
-    ...options,
     findKnown: (id) => {
       const known = findKnown(id)?.[1];
       return known !== undefined && isFile(known) ? known : undefined;
@@ -52,7 +47,7 @@ export function usePreview<T extends Entry>(
 }
 
 /** Options of {@link useFilePreview}. */
-interface FilePreviewOptions extends PreviewOptions {
+interface FilePreviewOptions {
   /** A file that is known already, so that it is shown at once. */
   findKnown?(id: string): FileRecord | undefined;
   /** Called with the file that was shown last. */
@@ -62,7 +57,7 @@ interface FilePreviewOptions extends PreviewOptions {
 /** Shows the file in the address (`view=`) in the preview, with the files of a list before and after it. */
 export function useFilePreview(
   source: PreviewSource,
-  { findKnown, onClosed, ...options }: FilePreviewOptions,
+  { findKnown, onClosed }: FilePreviewOptions,
 ): { readonly open: (id: string) => void; readonly preview: ReactNode } {
   const view = useSteppedOverlay("view");
   const id = view.value;
@@ -88,7 +83,6 @@ export function useFilePreview(
       {isGone && <MissingFile onClose={view.close} />}
       {file !== undefined && !isGone && (
         <Preview
-          {...options}
           items={items}
           index={Math.max(0, window.index)}
           position={window.isMissing ? 0 : window.position}

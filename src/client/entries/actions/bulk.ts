@@ -11,7 +11,7 @@ import { splitIntoBatches } from "../collection/page-window.ts";
 export const BATCH_MAX = 1000;
 
 /** A folder: an own one or, with the id of a share, a received one. */
-interface Destination {
+export interface Destination {
   readonly folder: string;
   readonly share?: string | undefined;
 }

@@ -6,16 +6,10 @@ import { ignore } from "../../base/ignore.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { showError, toast } from "../../ui/toast.tsx";
 import { type Clip, setClipboard, useClipboard } from "../clipboard.ts";
-import type { EntryRights } from "../rights.ts";
+import { canMove, type EntryRights } from "../rights.ts";
 import { text } from "../text.ts";
-import { canMoveInto } from "./bulk.ts";
+import { canMoveInto, type Destination } from "./bulk.ts";
 import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
-
-/** A folder to paste into: an own one or, with the id of a share, a received one. */
-export interface PasteTarget {
-  readonly folder: string;
-  readonly share: string | undefined;
-}
 
 /** Copies or cuts the selected entries. Undefined if the person may not do it. */
 export interface ClipCommands {
@@ -31,18 +25,16 @@ interface ClipOptions {
   /** The selected entries as far as they are loaded. */
   readonly known: readonly Entry[];
   readonly count: number;
-  readonly share: string | undefined;
 }
 
 /** Copies and cuts the selected entries of a list, by its menu and the keys of the system. */
-export function useClipCommands({ withSelected, rights, known, count, share }: ClipOptions): ClipCommands {
+export function useClipCommands({ withSelected, rights, known, count }: ClipOptions): ClipCommands {
   const canWrite = useCanWrite();
   const canCopy = canWrite && rights.isFileOrFolder;
-  // To move an entry of others back, its share must be known.
-  const canCut = canWrite && rights.canManage && (rights.isOwn || share !== undefined);
+  const canCut = canWrite && canMove(rights);
   const put = (verb: Clip["verb"]) => () =>
     withSelected((entries) => {
-      setClipboard({ verb, entries, share });
+      setClipboard({ verb, entries, share: rights.share });
       // Replaces an image or file on the clipboard of the system, which pasting would upload otherwise.
       void navigator.clipboard?.writeText(namesOf(entries)).catch(ignore);
       const done = verb === "copy" ? text.clipCopied(entries.length) : text.clipCut(entries.length);
@@ -63,7 +55,7 @@ export function useClipCommands({ withSelected, rights, known, count, share }: C
  * @param target undefined where the person may not add anything
  * @returns a function that pastes; undefined if nothing was copied or cut
  */
-export function usePaste(target: PasteTarget | undefined): (() => void) | undefined {
+export function usePaste(target: Destination | undefined): (() => void) | undefined {
   const clip = useClipboard();
   const actions = useEntryActions();
   const isCut = clip?.verb === "cut";
@@ -84,31 +76,33 @@ export function usePaste(target: PasteTarget | undefined): (() => void) | undefi
 /**
  * Pastes into a folder of a list.
  * @param entry the only selected entry
- * @param share the received share that the list is of
  * @returns a function that pastes; undefined if nothing was copied or cut, and where the person may not add anything
  */
 export function usePasteInto(
   entry: Entry | undefined,
-  rights: EntryRights,
-  share: string | undefined,
+  { isOwn, canChange, share }: EntryRights,
 ): (() => void) | undefined {
   const clip = useClipboard();
   const actions = useEntryActions();
   const canWrite = useCanWrite();
-  const isTarget = rights.isFileOrFolder && (rights.isOwn || (rights.canChange && share !== undefined));
+  const isTarget = isOwn || (canChange && share !== undefined);
   if (clip === undefined || entry?.type !== "folder" || !canWrite || !isTarget) return undefined;
   return () => void paste(actions, clip, { folder: entry.path, share }).catch(showError);
 }
 
-/** Copies what was copied, and moves what was cut. */
-export async function paste(actions: EntryActions, clip: Clip, { folder, share }: PasteTarget): Promise<void> {
-  if (clip.verb === "copy") return await actions.copy(clip.entries, folder, share);
-  if (clip.share === share && !canMoveInto(clip.entries, folder)) {
-    const isHere = clip.entries.every((entry) => entry.folder === folder);
+/** Copies what was copied, and moves what was cut: a file stays with its owner, so elsewhere it is copied too. */
+export async function paste(actions: EntryActions, clip: Clip, to: Destination): Promise<void> {
+  if (clip.verb === "copy") return await actions.copy(clip.entries, to);
+  if (clip.share !== to.share) {
+    setClipboard(undefined);
+    return await actions.copy(clip.entries, to, { message: text.copiedInstead });
+  }
+  if (!canMoveInto(clip.entries, to.folder)) {
+    const isHere = clip.entries.every((entry) => entry.folder === to.folder);
     toast({ text: isHere ? text.alreadyHere : text.intoItself });
     return;
   }
-  const moved = new Set(await actions.move(clip.entries, folder, { from: clip.share, to: share }));
+  const moved = new Set(await actions.move(clip.entries, to));
   const left = clip.entries.filter(({ id }) => !moved.has(id));
   if (moved.size > 0) setClipboard(left.length === 0 ? undefined : { ...clip, entries: left });
 }

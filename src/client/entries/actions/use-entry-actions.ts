@@ -12,6 +12,7 @@ import {
   groupByFolder,
   type BulkResult,
   copyEntries,
+  type Destination,
   favoriteEntries,
   moveEntries,
   type Progress,
@@ -31,21 +32,19 @@ const SHOWS_PROGRESS_FROM = 200;
  */
 export const entriesBeingRemoved = createStore<ReadonlySet<string>>(new Set());
 
-/** The received shares of a move; undefined for own folders. */
-interface MovedBetween {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 /** Actions on files and folders. Each shows its result, with a button to undo it where possible. */
 export interface EntryActions {
   /**
-   * @param shares the received shares that the entries are in, and that the folder is in
+   * @param to a folder of the same share as the entries, or an own one for own entries
    * @returns the ids of the entries that were moved away
    */
-  move(entries: readonly Entry[], folder: string, shares?: MovedBetween): Promise<readonly string[]>;
-  /** @param share the received share that the folder is in */
-  copy(entries: readonly Entry[], folder: string, share?: string): Promise<void>;
+  move(entries: readonly Entry[], to: Destination): Promise<readonly string[]>;
+  /** @param options.message says what was done, by default that the copies were made */
+  copy(
+    entries: readonly Entry[],
+    to: Destination,
+    options?: { readonly message?: ((count: number, folder: string) => string) | undefined },
+  ): Promise<void>;
   /**
    * @param options.canUndo false for entries of others: only their owner can restore them
    * @returns the ids of the entries that were moved away
@@ -71,8 +70,8 @@ export function useEntryActions(): EntryActions {
     const refresh = () => invalidateTree(queryClient);
     const run = createRunner(refresh);
     return {
-      move: (entries, folder, shares) => move(run, entries, folder, shares),
-      copy: (entries, folder, share) => copy(run, entries, { folder, share }),
+      move: (entries, to) => move(run, entries, to),
+      copy: (entries, to, options) => copy(run, entries, to, options?.message),
       trash: (entries, { canUndo } = { canUndo: true }) => trash(run, entries, canUndo),
       restore: (entries) => restore(run, entries),
       tag: (entries, add, remove) => tag(run, entries, { add, remove }),
@@ -126,19 +125,14 @@ function createRunner(refresh: () => Promise<void>): Run {
   };
 }
 
-async function move(
-  run: Run,
-  entries: readonly Entry[],
-  folder: string,
-  { from, to }: MovedBetween = {},
-): Promise<readonly string[]> {
-  const { done } = await run(entries, (ids, progress) => moveEntries(ids, { folder, share: to }, progress), true);
+async function move(run: Run, entries: readonly Entry[], to: Destination): Promise<readonly string[]> {
+  const { done } = await run(entries, (ids, progress) => moveEntries(ids, to, progress), true);
   const ids = new Set(idsOf(done));
   const moved = entries.filter(({ id }) => ids.has(id));
   if (moved.length > 0) {
     toast({
-      text: text.moved(moved.length, folderName(folder)),
-      action: { label: text.undo, run: () => void undoMove(run, moved, from) },
+      text: text.moved(moved.length, destinationName(to)),
+      action: { label: text.undo, run: () => void undoMove(run, moved, to.share) },
     });
   }
   return [...ids];
@@ -156,15 +150,11 @@ async function undoMove(run: Run, entries: readonly Entry[], share: string | und
   if (count > 0) toast({ text: text.movedBack(count) });
 }
 
-async function copy(
-  run: Run,
-  entries: readonly Entry[],
-  to: { readonly folder: string; readonly share?: string | undefined },
-): Promise<void> {
+async function copy(run: Run, entries: readonly Entry[], to: Destination, message = text.copied): Promise<void> {
   const { done } = await run(entries, (ids, progress) => copyEntries(ids, to, progress));
   if (done.length === 0) return;
   toast({
-    text: text.copied(done.length, folderName(to.folder)),
+    text: message(done.length, destinationName(to)),
     action: { label: text.undo, run: () => void run(done, trashEntries) },
   });
 }
@@ -216,6 +206,11 @@ async function favorite(run: Run, entries: readonly Entry[], isFavorite: boolean
 
 function idsOf(entries: readonly Entry[]): string[] {
   return entries.map(({ id }) => id);
+}
+
+/** A destination as the person calls it. The top of a share has no name here. */
+function destinationName({ folder, share }: Destination): string {
+  return share !== undefined && folder === "/" ? text.sharedFolder : folderName(folder);
 }
 
 /** The last name of a path; for the root, the title of the files page. */

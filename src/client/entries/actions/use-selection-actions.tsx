@@ -14,7 +14,7 @@ import { canDropInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
 import { usePinItem } from "../pins/use-pin-item.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
-import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
+import { canMove, commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { type ClipCommands, useClipCommands, usePasteInto } from "./use-clip-commands.ts";
 import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
@@ -58,8 +58,6 @@ interface SelectionActionsOptions<T extends Entry> {
   readonly menuTarget: T | undefined;
   /** The current folder, at which the destination dialog opens. */
   readonly folder: string;
-  /** The received share that the list is of. */
-  readonly share?: string | undefined;
   onOpen(entry: T): void;
   readonly areDetailsOpen: boolean;
   onDetails(): void;
@@ -96,20 +94,20 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const { renaming, rename } = useRenaming(collection, only, focusList);
   const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries, { canUndo: rights.isOwn })));
 
-  const clip = useClipCommands({ withSelected, rights, known, count, share: options.share });
+  const clip = useClipCommands({ withSelected, rights, known, count });
   const isOwn = canWrite && rights.isOwn;
   const commands: Commands<T> = {
     ...clip,
     only,
     open: onOpen,
     ...useContentCommands(only, canWrite, rights),
-    pasteInto: usePasteInto(only, rights, options.share),
+    pasteInto: usePasteInto(only, rights),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
     share: when(isOwn && (menuTarget !== undefined || count > 0), choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
     album: when(isOwn && mayHaveFiles(known), choose("album")),
     rename: when(canWrite && rights.canManage, rename),
-    move: when(isOwn, choose("move")),
+    move: when(canWrite && canMove(rights), choose("move")),
     copy: when(canWrite && rights.isFileOrFolder, choose("copy")),
     tags: when(canWrite && rights.canChange && mayHaveFiles(known), choose("tags")),
     details: when(rights.isFileOrFolder, onDetails),
@@ -126,7 +124,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ],
     areFavorites,
     renaming,
-    drag: isOwn ? dragRules(entryActions, withSelected, forgetAfter) : undefined,
+    drag: canWrite && rights.isFileOrFolder ? dragRules(rights, entryActions, withSelected, forgetAfter) : undefined,
     dialogs: [
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
@@ -136,6 +134,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
 
 /** What drops of dragged entries do. */
 function dragRules(
+  rights: EntryRights,
   actions: EntryActions,
   withSelected: (action: (entries: readonly Entry[]) => unknown) => void,
   forgetAfter: (action: Promise<readonly string[]>) => void,
@@ -146,13 +145,16 @@ function dragRules(
   };
   const dropActions: Readonly<Record<DropAction, (entries: readonly Entry[]) => unknown>> = {
     favorite: (entries) => actions.favorite(entries, true),
-    trash: (entries) => forgetAfter(actions.trash(entries)),
+    trash: (entries) => forgetAfter(actions.trash(entries, { canUndo: rights.isOwn })),
   };
   return {
-    canDrop: canDropInto,
-    onDrop: (to, dragged, isCopy) =>
-      run(dragged, (entries) => (isCopy ? actions.copy(entries, to) : forgetAfter(actions.move(entries, to)))),
-    onAction: (action, dragged) => run(dragged, dropActions[action]),
+    effectOn: dropEffects(rights),
+    onDrop: (to, dragged, effect) =>
+      run(dragged, (entries) =>
+        effect === "copy" ? actions.copy(entries, to) : forgetAfter(actions.move(entries, to)),
+      ),
+    actionFor: (action) =>
+      action === "trash" && !rights.canManage ? undefined : (dragged) => run(dragged, dropActions[action]),
   };
 }
 
@@ -199,6 +201,16 @@ function useRights<T extends Entry>(
   const ofLoaded = useMemo(() => commonRights(() => loaded().values(), rightsOf), [loaded, rightsOf]);
   if (menuTarget !== undefined) return rightsOf(menuTarget);
   return known.length > 0 ? commonRights(() => known, rightsOf) : ofLoaded;
+}
+
+/** Entries are moved within their root, and copied to any other: a file stays with its owner. */
+function dropEffects(rights: EntryRights): DragRules<Entry>["effectOn"] {
+  return (to, entries, wantsCopy) => {
+    const isSameRoot = rights.share === to.share && (rights.isOwn || rights.share !== undefined);
+    const isCopy = wantsCopy || !isSameRoot || !canMove(rights);
+    if (isSameRoot && !canDropInto(entries, to.folder, isCopy)) return undefined;
+    return isCopy ? "copy" : "move";
+  };
 }
 
 function when(isAllowed: boolean, action: () => void): (() => void) | undefined {

@@ -3,17 +3,23 @@
  * `use-entry-drag.ts`.
  */
 import { type DragEvent, useState } from "react";
+import type { Destination } from "../actions/bulk.ts";
 import { createStore, useStore } from "../../base/store.ts";
 
 /** What the links of the side bar do with dropped entries. */
 export type DropAction = "favorite" | "trash";
 
 /** A drag of entries within this page, and what happens on drop. */
-interface EntryDrag extends Readonly<Record<DropAction, () => void>> {
-  /** Whether the entries can be moved or copied to a folder: it is not one of them, and for a move not their folder. */
-  accepts(folder: string, isCopy: boolean): boolean;
-  drop(folder: string, isCopy: boolean): void;
+interface EntryDrag {
+  /** What a drop on a folder does; undefined if it is not possible. */
+  effectOn(to: Destination, wantsCopy: boolean): DropEffect | undefined;
+  drop(to: Destination, effect: DropEffect): void;
+  /** What a drop on a link of the side bar does; undefined if it is not allowed. */
+  actionFor(action: DropAction): (() => void) | undefined;
 }
+
+/** What a drop does with the entries. */
+export type DropEffect = "move" | "copy";
 
 /** Marks drags of this page; files from the desktop have another type. */
 export const DRAG_TYPE = "application/x-larder-entries";
@@ -28,20 +34,19 @@ export function useIsDragging(): boolean {
 
 /** What a drop at the pointer does. */
 export interface DropTarget {
-  readonly effect: "move" | "copy";
+  readonly effect: DropEffect;
   drop(): void;
 }
 
 /** What a drop of dragged entries on a folder does; undefined if it is not possible. With Ctrl or Alt, they are copied. */
-export function entryDropAt(event: DragEvent, folder: string): DropTarget | undefined {
+export function entryDropAt(event: DragEvent, to: Destination): DropTarget | undefined {
   const drag = isEntryDrag(event) ? dragged.get() : undefined;
-  const isCopy = event.ctrlKey || event.altKey;
-  if (drag?.accepts(folder, isCopy) !== true) return undefined;
-  return { effect: isCopy ? "copy" : "move", drop: () => drag.drop(folder, isCopy) };
+  const effect = drag?.effectOn(to, event.ctrlKey || event.altKey);
+  return drag && effect && { effect, drop: () => drag.drop(to, effect) };
 }
 
 /** Makes an element that represents a folder accept dragged entries. `isOver`: highlight it. */
-export function useDropFolder(folder: string | undefined) {
+export function useDropFolder(folder: Destination | undefined) {
   return useDropTarget((event) => (folder === undefined ? undefined : entryDropAt(event, folder)));
 }
 
@@ -49,8 +54,8 @@ export function useDropFolder(folder: string | undefined) {
 export function useDropAction(action: DropAction | undefined) {
   return useDropTarget((event) => {
     const drag = isEntryDrag(event) ? dragged.get() : undefined;
-    if (drag === undefined || action === undefined) return undefined;
-    return { effect: action === "trash" ? "move" : "copy", drop: drag[action] };
+    const drop = action && drag?.actionFor(action);
+    return drop && { effect: action === "trash" ? "move" : "copy", drop };
   });
 }
 

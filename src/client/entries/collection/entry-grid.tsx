@@ -15,7 +15,7 @@ import { GridRows, SelectionBox } from "./grid-rows.tsx";
 import type { GridDisplay, GridSort } from "./grid-types.ts";
 import { ListHeader } from "./list-header.tsx";
 import type { Collection } from "./use-collection.ts";
-import { type DragRules, useEntryDrag } from "./use-entry-drag.ts";
+import { type DragRules, type FolderDrops, useEntryDrag } from "./use-entry-drag.ts";
 import { elementAt, useGridFocus } from "./use-grid-focus.ts";
 import { useForwardedKeys, useGridKeys } from "./use-grid-keys.ts";
 import { EDGE_SPACE, type GridLayout, useGridLayout } from "./use-grid-layout.ts";
@@ -34,6 +34,7 @@ interface EntryGridProps<T extends Entry> {
   /** Called with the entry that the menu is for if it is not selected; undefined if the menu is for the selection. */
   onMenuTarget?(entry: T | undefined): void;
   readonly drag?: DragRules<T> | undefined;
+  readonly drops?: FolderDrops<T>;
   /** The scroll position when the list was last shown. */
   readonly startOffset?: number;
   onScrolled?(offset: number): void;
@@ -78,7 +79,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
     scrollToRow,
   });
   const { box, handlers } = useGridEvents(props, { scroller, body, layout, focusHandlers });
-  const dragging = useEntryDrag(collection, drag);
+  const dragging = useEntryDrag(collection, drag, props.drops ?? NO_DROPS);
   const isFinePointer = useMemo(() => window.matchMedia("(pointer: fine)").matches, []);
 
   const viewOf = (position: number) => ({
@@ -115,6 +116,8 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
     </div>
   );
 }
+
+const NO_DROPS = { destinationOf: () => undefined };
 
 /** The widths of the columns, as a property that all rows inherit: while a column is resized, no row is rendered. */
 function columnTracks(template: string): CSSProperties {

@@ -1,32 +1,59 @@
 import { type DragEvent, useState } from "react";
 import type { Entry } from "../../api/types.ts";
+import type { Destination } from "../actions/bulk.ts";
 import { text } from "../text.ts";
-import { type DropAction, DRAG_TYPE, dragged, entryDropAt, isEntryDrag } from "./entry-drop.ts";
+import {
+  type DropAction,
+  type DropEffect,
+  type DropTarget,
+  DRAG_TYPE,
+  dragged,
+  entryDropAt,
+  isEntryDrag,
+} from "./entry-drop.ts";
 import { positionOf } from "./use-grid-pointer.ts";
 import type { Collection } from "./use-collection.ts";
 
 /** Which drops are allowed, and what they do. */
 export interface DragRules<T extends Entry> {
-  /** @param entries the loaded entries of the selection; the move itself loads the rest */
-  canDrop(entries: readonly T[], folder: string, isCopy: boolean): boolean;
+  /**
+   * What a drop does; undefined if it is not possible.
+   * @param entries the loaded entries of the selection; the move itself loads the rest
+   */
+  effectOn(to: Destination, entries: readonly T[], wantsCopy: boolean): DropEffect | undefined;
   /** @param entries the dragged entries; undefined for the whole selection */
-  onDrop(folder: string, entries: readonly T[] | undefined, isCopy: boolean): void;
-  /** The same for a drop on a link of the side bar. */
-  onAction(action: DropAction, entries: readonly T[] | undefined): void;
+  onDrop(to: Destination, entries: readonly T[] | undefined, effect: DropEffect): void;
+  /** What a drop on a link of the side bar does; undefined if it is not allowed. */
+  actionFor(action: DropAction): ((entries: readonly T[] | undefined) => void) | undefined;
+}
+
+/** Which folders of a list take something. */
+export interface FolderDrops<T extends Entry> {
+  /** Where a drop on a folder of the list goes; undefined if the person may not add anything there. */
+  destinationOf(folder: T): Destination | undefined;
+  /** Takes files from the desktop. */
+  onDropFiles?: ((to: Destination, transfer: DataTransfer) => void) | undefined;
 }
 
 /** Drag and drop of the entries of a grid, onto its folders and other targets. */
-export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: DragRules<T> | undefined) {
+export function useEntryDrag<T extends Entry>(
+  collection: Collection<T>,
+  rules: DragRules<T> | undefined,
+  drops: FolderDrops<T>,
+) {
   const [target, setTarget] = useState<number>();
 
   const folderAt = (event: DragEvent) => {
     const position = positionOf(event.target);
     const entry = position === undefined ? undefined : collection.pages.at(position);
-    if (position === undefined || entry?.type !== "folder" || !isEntryDrag(event)) return undefined;
-    // If everything is selected, only the pressed entry is known, and the folder may be part of the selection.
-    if (collection.isSelected(entry.id)) return undefined;
-    const target = entryDropAt(event, entry.path);
+    if (position === undefined || entry?.type !== "folder") return undefined;
+    const target = isEntryDrag(event) ? entriesOn(event, entry) : filesOn(event, drops, entry);
     return target && { ...target, position };
+  };
+  const entriesOn = (event: DragEvent, folder: T): DropTarget | undefined => {
+    // If everything is selected, only the pressed entry is known, and the folder may be part of the selection.
+    const to = collection.isSelected(folder.id) ? undefined : drops.destinationOf(folder);
+    return to && entryDropAt(event, to);
   };
 
   return {
@@ -45,10 +72,12 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         event.dataTransfer.effectAllowed = "copyMove";
         showCount(event, isPart ? collection.count : 1);
         dragged.set({
-          accepts: (folder, isCopy) => rules.canDrop(entries, folder, isCopy),
-          drop: (folder, isCopy) => rules.onDrop(folder, dropped, isCopy),
-          favorite: () => rules.onAction("favorite", dropped),
-          trash: () => rules.onAction("trash", dropped),
+          effectOn: (to, wantsCopy) => rules.effectOn(to, entries, wantsCopy),
+          drop: (to, effect) => rules.onDrop(to, dropped, effect),
+          actionFor: (action) => {
+            const run = rules.actionFor(action);
+            return run && (() => run(dropped));
+          },
         });
       },
       onDragEnd: () => {
@@ -59,6 +88,7 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         const folder = folderAt(event);
         setTarget(folder?.position);
         if (folder === undefined) return;
+        // The zone around the list sees it too, and leaves the files to the folder.
         event.preventDefault();
         event.dataTransfer.dropEffect = folder.effect;
       },
@@ -68,11 +98,21 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         setTarget(undefined);
         if (folder === undefined) return;
         event.preventDefault();
-        event.stopPropagation();
         folder.drop();
       },
     },
   };
+}
+
+/** What a drop of files from the desktop on a folder does; undefined if it is not possible. */
+function filesOn<T extends Entry>(
+  { dataTransfer }: DragEvent,
+  { onDropFiles, destinationOf }: FolderDrops<T>,
+  folder: T,
+): DropTarget | undefined {
+  if (onDropFiles === undefined || !dataTransfer.types.includes("Files")) return undefined;
+  const to = destinationOf(folder);
+  return to && { effect: "copy", drop: () => onDropFiles(to, dataTransfer) };
 }
 
 /** Shows a small label at the pointer instead of an image of the row. */

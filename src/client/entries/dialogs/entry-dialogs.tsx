@@ -10,7 +10,7 @@ import { showError } from "../../ui/toast.tsx";
 import { useEntryActions } from "../actions/use-entry-actions.ts";
 import { useExtract } from "../archives/use-extract.ts";
 import { entryQuery } from "../entry-query.ts";
-import { useRightsOf } from "../rights.ts";
+import { commonRights, useRightsOf } from "../rights.ts";
 import { dialogEntries, ENTRY_DIALOGS, type EntryDialogKind } from "./entry-dialog-address.ts";
 
 const DestinationDialog = lazyPart(() => import("./destination-dialog.tsx").then((part) => part.DestinationDialog));
@@ -82,6 +82,7 @@ function OneDialog({
   const rightsOf = useRightsOf();
   const [first] = entries;
   if (first === undefined) return null;
+  const { share, isOwn } = commonRights(() => entries, rightsOf);
   switch (kind) {
     case "share":
       return entries.length === 1 ? (
@@ -108,12 +109,11 @@ function OneDialog({
         <DestinationDialog
           verb={kind}
           entries={entries}
-          count={entries.length}
-          // An archive of somebody else is in none of one's own folders.
-          from={kind === "extract" && !rightsOf(first).isOwn ? "/" : (from ?? first.folder)}
+          // A shared item itself has no folder that its recipient could see.
+          from={isOwn || share !== undefined ? { folder: from ?? first.folder, share } : undefined}
           makeFolder={actions.makeFolder}
           onChosen={(to) => {
-            if (kind === "extract") extract(first, to);
+            if (kind === "extract") extract(first, to.folder);
             else if (kind === "move") void actions.move(entries, to).then(onMoved);
             else void actions.copy(entries, to);
           }}

@@ -2,6 +2,7 @@ import type { LinkProps } from "@tanstack/react-router";
 import { BookImage, FolderSymlink, type LucideIcon } from "lucide-react";
 import { Folder } from "../../ui/icons.ts";
 import { folderParam } from "../folder-address.ts";
+import type { Destination } from "../actions/bulk.ts";
 import type { Pin } from "./api.ts";
 
 /** Where a pin leads. */
@@ -17,6 +18,6 @@ export function iconOf({ type, owner }: Pin): LucideIcon {
 }
 
 /** The own folder that entries can be dropped on; undefined for others. */
-export function dropFolderOf({ type, share, path }: Pin): string | undefined {
-  return type === "folder" && share === undefined ? path : undefined;
+export function dropFolderOf({ type, share, path }: Pin): Destination | undefined {
+  return type === "folder" && share === undefined && path !== undefined ? { folder: path } : undefined;
 }

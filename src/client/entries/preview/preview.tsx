@@ -7,8 +7,6 @@ import { useCanWrite } from "../../api/session.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
 import { useEditActions } from "../editing/use-edit-actions.tsx";
-import { useRightsOf } from "../rights.ts";
-import type { PreviewAction } from "./actions.ts";
 import { largeAddress } from "./addresses.ts";
 import { previewKind } from "./kind.ts";
 import { Loading } from "./loading.tsx";
@@ -17,6 +15,7 @@ import { Stage } from "./stage.tsx";
 import { Steps } from "./steps.tsx";
 import { text } from "./text.ts";
 import { usePreviewSlideshow } from "../slideshow/use-preview-slideshow.tsx";
+import { useRightsOf } from "../rights.ts";
 import { useFileActions } from "./use-file-actions.ts";
 import { useFileWithMotion } from "./use-motion.ts";
 import { usePreviewKeys } from "./use-preview-keys.ts";
@@ -30,10 +29,6 @@ const BESIDE = window.matchMedia("(min-width: 40rem)");
 /** Props of the preview. */
 export interface PreviewProps extends StepProps {
   readonly onClose: () => void;
-  /** Whether the person may share, change, and trash the files; by default their own ones, if the account may. */
-  readonly canChange?: boolean;
-  /** Further actions of the page, before the others. */
-  readonly extraActions?: readonly PreviewAction[];
 }
 
 /**
@@ -41,21 +36,18 @@ export interface PreviewProps extends StepProps {
  * closes and returns the focus. After a file is moved to the trash, the next one follows.
  */
 export function Preview(props: PreviewProps) {
-  const { items, index, onClose, extraActions = [] } = props;
+  const { items, index, onClose } = props;
   const mayWrite = useCanWrite();
   const popup = useRef<HTMLDivElement>(null);
   const details = useDetails();
   const file = useFileWithMotion(items[index]);
   const { position, total, go, moves } = useSteps(props);
   const rightsOf = useRightsOf();
-  const canChange = props.canChange ?? (mayWrite && (file === undefined || rightsOf(file).isOwn));
-  const editing = useEditActions(file, canChange);
+  const editing = useEditActions(file, mayWrite && file !== undefined && rightsOf(file).canChange);
   const slideshow = usePreviewSlideshow(items, file, props.onIndexChange);
   const actions = [
-    ...extraActions,
     ...slideshow.actions,
     ...useFileActions(file, {
-      canChange,
       hasDetails: details.isOpen,
       onDetails: details.toggle,
       onTrash: () => {

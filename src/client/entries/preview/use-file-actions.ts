@@ -2,8 +2,9 @@ import { BookImage, Film, PenLine } from "lucide-react";
 import type { FileRecord } from "../../api/types.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { Download, FolderInput, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
-import { useEntryActions } from "../actions/use-entry-actions.ts";
-import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { type EntryActions, useEntryActions } from "../actions/use-entry-actions.ts";
+import { type EntryDialogKind, useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { canMove, NO_RIGHTS, useRightsOf } from "../rights.ts";
 import { hasMotion, motionAddress } from "../live.ts";
 import { text as entriesText } from "../text.ts";
 import type { PreviewAction } from "./actions.ts";
@@ -13,8 +14,6 @@ import { useContentActions } from "./use-content-actions.ts";
 
 /** Options of {@link useFileActions}. */
 interface FileActionsOptions {
-  /** Whether the person may share, change, and trash the file. */
-  readonly canChange: boolean;
   readonly hasDetails: boolean;
   onDetails(): void;
   /** Called before the file is moved to the trash: the next one follows. */
@@ -24,32 +23,51 @@ interface FileActionsOptions {
 /** The actions that the preview offers for a file, in the order of the bar. */
 export function useFileActions(
   file: FileRecord | undefined,
-  { canChange, hasDetails, onDetails, onTrash }: FileActionsOptions,
+  { hasDetails, onDetails, onTrash }: FileActionsOptions,
 ): readonly PreviewAction[] {
   const openDialog = useOpenEntryDialog();
   const { trash, favorite } = useEntryActions();
   const contentActions = useContentActions(file);
-  const canMark = useCanWrite();
+  const rightsOf = useRightsOf();
+  const canWrite = useCanWrite();
   if (file === undefined) return [];
-  const details: PreviewAction = {
-    label: text.details,
-    icon: Info,
-    keys: "i",
-    shownIn: "wide",
-    isPressed: hasDetails,
-    run: onDetails,
+  const rights = canWrite ? rightsOf(file) : NO_RIGHTS;
+  const { isOwn, canManage, canChange } = rights;
+  const open = (kind: EntryDialogKind) => () => openDialog(kind, [file]);
+  const moveToTrash = () => {
+    onTrash();
+    void trash([file], { canUndo: isOwn });
   };
-  const download: PreviewAction = {
+  const offered: readonly [isOffered: boolean, action: PreviewAction][] = [
+    [isOwn, { label: entriesText.share, icon: Share2, shownIn: "bar", run: open("share") }],
+    [true, downloadAction(file, canManage ? "wide" : "bar")],
+    [canWrite, favoriteAction(file, favorite)],
+    [true, { label: text.details, icon: Info, keys: "i", shownIn: "wide", isPressed: hasDetails, run: onDetails }],
+    [canManage, { label: entriesText.remove, icon: Trash2, keys: "delete", shownIn: "bar", run: moveToTrash }],
+    [canManage, { label: entriesText.rename, icon: PenLine, keys: "f2", run: open("rename") }],
+    [canMove(rights), { label: entriesText.move, icon: FolderInput, keys: "shift+m", run: open("move") }],
+    [isOwn, { label: entriesText.addToAlbum, icon: BookImage, run: open("album") }],
+    [hasMotion(file), { label: text.downloadVideo, icon: Film, href: motionAddress(file, false), download: "" }],
+    [canChange, { label: entriesText.editTags, icon: Tag, run: open("tags") }],
+  ];
+  return [...contentActions, ...offered.flatMap(([isOffered, action]) => (isOffered ? [action] : []))];
+}
+
+function downloadAction(file: FileRecord, shownIn: "wide" | "bar"): PreviewAction {
+  return {
     label: text.download,
     name: text.downloadOf(file.name),
     icon: Download,
     keys: "d",
-    shownIn: "wide",
+    shownIn,
     href: downloadAddress(file),
     download: file.name,
   };
+}
+
+function favoriteAction(file: FileRecord, favorite: EntryActions["favorite"]): PreviewAction {
   const isFavorite = file.isFavorite === true;
-  const mark: PreviewAction = {
+  return {
     label: isFavorite ? entriesText.removeFavorite : entriesText.addFavorite,
     icon: Star,
     keys: "shift+s",
@@ -57,26 +75,4 @@ export function useFileActions(
     isPressed: isFavorite,
     run: () => void favorite([file], !isFavorite),
   };
-  const marks = canMark ? [mark] : [];
-  const video: readonly PreviewAction[] = hasMotion(file)
-    ? [{ label: text.downloadVideo, icon: Film, href: motionAddress(file, false), download: "" }]
-    : [];
-  if (!canChange) return [...contentActions, { ...download, shownIn: "bar" }, ...marks, details, ...video];
-  const moveToTrash = () => {
-    onTrash();
-    void trash([file]);
-  };
-  return [
-    ...contentActions,
-    { label: entriesText.share, icon: Share2, shownIn: "bar", run: () => openDialog("share", [file]) },
-    download,
-    ...marks,
-    details,
-    { label: entriesText.remove, icon: Trash2, keys: "delete", shownIn: "bar", run: moveToTrash },
-    { label: entriesText.rename, icon: PenLine, keys: "f2", run: () => openDialog("rename", [file]) },
-    { label: entriesText.move, icon: FolderInput, keys: "shift+m", run: () => openDialog("move", [file]) },
-    { label: entriesText.addToAlbum, icon: BookImage, run: () => openDialog("album", [file]) },
-    ...video,
-    { label: entriesText.editTags, icon: Tag, run: () => openDialog("tags", [file]) },
-  ];
 }

@@ -7,7 +7,7 @@ import { ChevronRight } from "../../ui/icons.ts";
 import { uiText } from "../../ui/text.ts";
 import { parentOf } from "../folder-address.ts";
 import { text } from "../text.ts";
-import { pathsAbove, type TreeRow, useTreeRows } from "./rows.ts";
+import { pathsAbove, type TreeRoot, type TreeRow, useTreeRows } from "./rows.ts";
 import { useTreeDrop } from "./use-tree-drop.ts";
 import { useTreeKeys } from "./use-tree-keys.ts";
 
@@ -16,6 +16,8 @@ type FolderRow = Extract<TreeRow, { kind: "folder" }>;
 /** Props of {@link FolderTree}. */
 export interface FolderTreeProps {
   readonly label: string;
+  /** What the folders are below; by default the own top folder. */
+  readonly root?: TreeRoot | undefined;
   readonly chosen: string;
   readonly onChoose: (path: string) => void;
   /** Whether a folder can't be chosen; the same holds for everything below it. */
@@ -45,11 +47,11 @@ const SEARCHED_MAX = 2_000;
 /** Rows rendered above and below the visible ones. */
 const OVERSCAN = 8;
 
-/** The account's folders as a tree. Levels are loaded when they are opened, and only the visible rows are rendered. */
+/** The folders of the account, or of what others share with it, as a tree. Levels are loaded when they are opened, and only the visible rows are rendered. */
 export function FolderTree(props: FolderTreeProps) {
   const { chosen, onChoose, isForbidden = () => false, hasRoot = true, choosesByFocus = false } = props;
   const { expanded, toggle } = useExpanded(props);
-  const { rows, loadMore, retry } = useTreeRows(expanded, hasRoot);
+  const { rows, loadMore, retry } = useTreeRows(expanded, hasRoot, props.root);
   const [focused, setFocused] = useState(chosen);
   const isLoaded = rows.some(({ kind, path }) => kind === "folder" && path === focused);
   const active = isLoaded ? focused : (firstPath(rows) ?? "");

@@ -22,6 +22,13 @@ export type TreeRow =
   | { readonly kind: "more"; readonly path: string; readonly level: number; readonly shown: number }
   | { readonly kind: "failed"; readonly path: string; readonly level: number; readonly error: unknown };
 
+/** The top of a tree. */
+export interface TreeRoot {
+  /** The received share that all paths are below; undefined for own folders. */
+  readonly share: string | undefined;
+  readonly name: string;
+}
+
 interface LevelPage {
   readonly files: readonly FolderRecord[];
   readonly pagination: Pagination;
@@ -31,12 +38,12 @@ interface LevelPage {
 const PAGE_SIZE = 100;
 
 /** A page of the folders in a folder. */
-function levelQuery(path: string, page: number) {
+function levelQuery(path: string, page: number, share: string | undefined) {
   return {
-    queryKey: keys.listing(path, "folders", page),
+    queryKey: levelKey(path, share, page),
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       request<LevelPage>("GET", "/api/files", {
-        query: { folder: path, type: "folder", sort: "natural", limit: PAGE_SIZE, page },
+        query: { folder: path, share, type: "folder", sort: "natural", limit: PAGE_SIZE, page },
         signal,
       }),
     refetchInterval: LIVE_INTERVAL_MS,
@@ -44,14 +51,20 @@ function levelQuery(path: string, page: number) {
   };
 }
 
+function levelKey(path: string, share: string | undefined, ...page: readonly number[]) {
+  return keys.listing(path, "folders", share ?? "own", ...page);
+}
+
+const OWN_ROOT: TreeRoot = { share: undefined, name: text.home };
+
 /** The visible rows of the tree, and how to load more. */
-export function useTreeRows(expanded: ReadonlySet<string>, hasRoot: boolean) {
+export function useTreeRows(expanded: ReadonlySet<string>, hasRoot: boolean, { share, name } = OWN_ROOT) {
   const queryClient = useQueryClient();
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
   const levels = visibleLevels(expanded, pages, (path, page) =>
-    queryClient.getQueryData<LevelPage>(levelQuery(path, page).queryKey),
+    queryClient.getQueryData<LevelPage>(levelQuery(path, page, share).queryKey),
   );
-  const results = useQueries({ queries: levels.map(({ path, page }) => levelQuery(path, page)) });
+  const results = useQueries({ queries: levels.map(({ path, page }) => levelQuery(path, page, share)) });
   const loaded = Map.groupBy(
     levels.map((level, index) => ({ ...level, data: results[index]?.data, error: results[index]?.error ?? null })),
     ({ path }) => path,
@@ -83,13 +96,13 @@ export function useTreeRows(expanded: ReadonlySet<string>, hasRoot: boolean) {
     });
     return folders.length < siblings ? [...rows, { kind: "more", path, level, shown: folders.length }] : rows;
   };
-  const root = { kind: "folder" as const, path: "/", name: text.home, level: 1, position: 1, siblings: 1 };
+  const root = { kind: "folder" as const, path: "/", name, level: 1, position: 1, siblings: 1 };
   const isRootOpen = expanded.has("/");
   const rows = !hasRoot ? below("/", 1) : [{ ...root, isOpen: isRootOpen }, ...(isRootOpen ? below("/", 2) : [])];
   return {
     rows,
     loadMore: (path: string) => setPages((before) => new Map([...before, [path, (before.get(path) ?? 1) + 1]])),
-    retry: (path: string) => void queryClient.refetchQueries({ queryKey: keys.listing(path, "folders") }),
+    retry: (path: string) => void queryClient.refetchQueries({ queryKey: levelKey(path, share) }),
   };
 }
 

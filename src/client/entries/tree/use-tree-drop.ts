@@ -36,7 +36,7 @@ export function useTreeDrop({
     if (onDropFiles !== undefined && dataTransfer.types.includes("Files")) {
       return { path, effect: "copy", drop: () => onDropFiles(path, dataTransfer) };
     }
-    const target = entryDropAt(event, path);
+    const target = entryDropAt(event, { folder: path });
     hold(path);
     return target && { ...target, path };
   };

@@ -30,7 +30,6 @@ export function AlbumGrid({
   const grid = useRef<JustifiedGridHandle>(null);
   const source = useMemo(() => albumFiles(album.id), [album.id]);
   const { open, preview } = useFilePreview(source, {
-    canChange,
     findKnown: (id) => items.get(id)?.file,
     onClosed: (id) => {
       const index = ids.indexOf(id);

@@ -6,6 +6,7 @@ import { ApiError } from "../../api/http.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { type Album, albumQuery } from "../../entries/albums/api.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
+import { allOwn, NO_RIGHTS, RightsContext } from "../../entries/rights.ts";
 import { EntryDialogs } from "../../entries/dialogs/entry-dialogs.tsx";
 import { usePinItem } from "../../entries/pins/use-pin-item.ts";
 import { Button, buttonClassName, type ButtonStyle } from "../../ui/button.tsx";
@@ -80,19 +81,24 @@ function OpenAlbum({ album }: { readonly album: Album }) {
           {isOwn ? text.emptyAlbumHint : text.emptyReceived}
         </EmptyState>
       ) : (
-        <AlbumGrid
-          album={album}
-          content={content}
-          aspects={shapes.data.aspects}
-          canChange={canChange}
-          changes={changes}
-        />
+        <RightsContext value={isOwn ? allOwn : onlyShown}>
+          <AlbumGrid
+            album={album}
+            content={content}
+            aspects={shapes.data.aspects}
+            canChange={canChange}
+            changes={changes}
+          />
+        </RightsContext>
       )}
       <ActionStatus />
       <EntryDialogs />
     </Page>
   );
 }
+
+/** The files of an album of others can only be seen. */
+const onlyShown = () => NO_RIGHTS;
 
 /** Where the album is from, how much is in it, and its description. */
 function AlbumFacts({ album }: { readonly album: Album }) {

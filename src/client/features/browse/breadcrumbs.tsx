@@ -2,6 +2,7 @@ import { Link, type LinkProps, useNavigate } from "@tanstack/react-router";
 import { ChevronRight } from "../../ui/icons.ts";
 import { cx } from "../../ui/cx.ts";
 import { Menu } from "../../ui/menu.tsx";
+import type { Destination } from "../../entries/actions/bulk.ts";
 import { useDropFolder } from "../../entries/collection/entry-drop.ts";
 import { folderParam } from "../../entries/folder-address.ts";
 import { text } from "../../entries/text.ts";
@@ -13,18 +14,18 @@ const SHOWN_MAX = 4;
 export interface Crumb {
   readonly name: string;
   readonly link: LinkProps;
-  /** The own folder that it stands for: entries of the list can be dropped on it. */
-  readonly folder?: string;
+  /** The folder that it stands for, if entries can be dropped on it. */
+  readonly folder?: Destination;
 }
 
 /** The own folders above a folder. */
 export function crumbsAbove(folder: string): Crumb[] {
   const names = folder.split("/").filter((name) => name !== "");
   return [
-    { name: text.home, link: { to: "/files" }, folder: "/" },
+    { name: text.home, link: { to: "/files" }, folder: { folder: "/" } },
     ...names.slice(0, -1).map((name, index): Crumb => {
       const path = `/${names.slice(0, index + 1).join("/")}`;
-      return { name, link: { to: "/files/$", params: { _splat: folderParam(path) } }, folder: path };
+      return { name, link: { to: "/files/$", params: { _splat: folderParam(path) } }, folder: { folder: path } };
     }),
   ];
 }

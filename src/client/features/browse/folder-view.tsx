@@ -18,6 +18,7 @@ import { lazyPart } from "../../ui/lazy-part.ts";
 import type { MenuItem } from "../../ui/menu-items.ts";
 import { showError } from "../../ui/toast.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
+import { dropFiles } from "../uploads/drop-files.ts";
 import { uploads } from "../uploads/uploads.ts";
 import { Breadcrumbs, type Crumb, crumbsAbove } from "./breadcrumbs.tsx";
 import { type FocusBefore, takeFocus } from "../../entries/focus.ts";
@@ -257,16 +258,14 @@ function FolderContent({
     <EntryBrowser
       {...browser}
       previewSource={previewSource}
-      {...(share !== undefined && { previewOptions: READ_ONLY })}
       sort={sort}
       backgroundItems={[
         ...(onCreate === undefined ? [] : [...addItems({ folder, share, create: onCreate, onPaste }), null]),
         { label: text.selectAll, icon: CheckCheck, keys: "mod+a", run: collection.selectAll },
         { label: text.sortBy, icon: ArrowDownUp, items: sortItems(sort) },
       ]}
-      // Folder choosers show own folders.
-      folder={share === undefined ? folder : "/"}
-      share={share}
+      folder={folder}
+      onDropFiles={dropFiles}
       collection={collection}
       label={text.listLabel(name)}
       kind={share === undefined ? "files" : "received"}
@@ -335,8 +334,6 @@ function MissingFolder() {
   );
 }
 
-/** The preview of received files does not change them. */
-const READ_ONLY = { canChange: false };
 const COLUMNS = columnsOf(["tags", "type", "modified", "uploaded", "size"]);
 const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 

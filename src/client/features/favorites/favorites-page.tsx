@@ -9,10 +9,11 @@ import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
+import { RightsContext } from "../../entries/rights.ts";
+import { useMixedRights } from "../../entries/sharing/received-rights.ts";
 import { columnsOf, locationOf as folderOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { filesOfList } from "../../entries/preview-source.ts";
-import { OWNER_RIGHTS, RECEIVED_RIGHTS, RightsContext } from "../../entries/rights.ts";
 import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
@@ -34,6 +35,7 @@ export function FavoritesPage() {
   const collection = useCollection(source);
   const previewSource = useMemo(() => filesOfList(source), [source]);
   const { pages } = collection;
+  const rightsOf = useMixedRights([...pages.known().values()].some(({ share }) => share !== undefined));
   const openFolder = (path: string) => {
     const opened = [...pages.known().values()].find((entry) => entry.type === "folder" && entry.path === path);
     if (opened?.share === undefined) goToFolder(path);
@@ -74,10 +76,6 @@ export function FavoritesPage() {
       )}
     </Page>
   );
-}
-
-function rightsOf(entry: Pick<Favorite, "id" | "share">) {
-  return entry.share === undefined ? OWNER_RIGHTS : RECEIVED_RIGHTS;
 }
 
 function useFavorites({ field: sort, order }: GridSort): PageSource<Favorite> {

@@ -5,7 +5,7 @@ import { keys } from "../../api/queries.ts";
 import type { Entry } from "../../api/types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
-import { type EntryRights, OWNER_RIGHTS, RECEIVED_RIGHTS, type RightsOf } from "../../entries/rights.ts";
+import { type EntryRights, NO_RIGHTS, OWNER_RIGHTS, type RightsOf } from "../../entries/rights.ts";
 
 /** A recent file, with what happened to it. */
 export type RecentFile = ResponseData["GET /api/files/recent"]["files"][number] & {
@@ -41,10 +41,17 @@ export const recentSource: PageSource<RecentFile> = {
 /** The rights to what the page lists: some of it is shared by others. */
 export function rightsOfHome(recent: Iterable<RecentFile>, favorites: readonly Pick<Entry, "id">[]): RightsOf {
   const rights = new Map<string, EntryRights>();
-  for (const favorite of favorites) if ("share" in favorite) rights.set(favorite.id, RECEIVED_RIGHTS);
+  for (const favorite of favorites) if ("share" in favorite) rights.set(favorite.id, NO_RIGHTS);
   for (const { id, permission, canManage, showsVersions } of recent) {
     if (permission === "own") continue;
-    rights.set(id, { isOwn: false, canManage, canChange: permission === "write", showsVersions, isFileOrFolder: true });
+    rights.set(id, {
+      isOwn: false,
+      canManage,
+      canChange: permission === "write",
+      showsVersions,
+      isFileOrFolder: true,
+      share: undefined,
+    });
   }
   return ({ id }) => rights.get(id) ?? OWNER_RIGHTS;
 }

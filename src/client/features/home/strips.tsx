@@ -6,6 +6,7 @@ import { request } from "../../api/http.ts";
 import { keys, live } from "../../api/queries.ts";
 import type { Entry } from "../../api/types.ts";
 import { useSteppedOverlay } from "../../base/overlays.ts";
+import type { Destination } from "../../entries/actions/bulk.ts";
 import { useDropFolder } from "../../entries/collection/entry-drop.ts";
 import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { folderParam } from "../../entries/folder-address.ts";
@@ -71,7 +72,9 @@ export function FavoritesStrip({ favorites }: { readonly favorites: readonly Fav
           name={favorite.name}
           icon={<Thumbnail entry={favorite} size="small" />}
           link={linkToFavorite(favorite)}
-          dropFolder={favorite.type === "folder" && favorite.share === undefined ? favorite.path : undefined}
+          dropFolder={
+            favorite.type === "folder" && favorite.share === undefined ? { folder: favorite.path } : undefined
+          }
           preview={favorite.type === "file" ? () => open(favorite.id) : undefined}
         />
       ))}
@@ -113,7 +116,7 @@ function Card({
   readonly name: string;
   readonly icon: ReactNode;
   readonly link: Pick<LinkProps, "to" | "params" | "search">;
-  readonly dropFolder: string | undefined;
+  readonly dropFolder: Destination | undefined;
   /** Shows a file; by default, the link is followed. */
   readonly preview?: (() => void) | undefined;
 }) {

@@ -18,7 +18,8 @@ import { filePage, isFile, type PreviewSource, searchPages } from "../../entries
 import { columnsOf, locationOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { sortOf, sortOptions } from "../../entries/list-sort.ts";
-import { OWNER_RIGHTS, RECEIVED_RIGHTS, RightsContext } from "../../entries/rights.ts";
+import { RightsContext } from "../../entries/rights.ts";
+import { useMixedRights } from "../../entries/sharing/received-rights.ts";
 import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { splitByMatches, searchTerms } from "./query-terms.ts";
@@ -96,6 +97,7 @@ function Results({ query }: { readonly query: string }) {
   const previewSource = useMemo(() => foundFiles(query, { field, order }), [query, field, order]);
   const { pages } = collection;
   const { first } = pages;
+  const rightsOf = useMixedRights([...pages.known().values()].some(({ share }) => share !== undefined));
   const terms = useMemo(() => searchTerms(query), [query]);
   const nameOf = useMemo(() => (entry: Hit) => <MarkedName name={entry.name} terms={terms} />, [terms]);
 
@@ -160,10 +162,6 @@ function useOpenFolder(): (path: string, folder: Hit) => void {
     if (share === undefined) goToFolder(path);
     else void navigate({ to: "/shared/with-me", search: { share, path } });
   };
-}
-
-function rightsOf(entry: Pick<Hit, "id" | "share">) {
-  return entry.share === undefined ? OWNER_RIGHTS : RECEIVED_RIGHTS;
 }
 
 /** The files among the results. A file can't be found by its id, so the first pages are searched for it. */

@@ -23,6 +23,7 @@ export function DropZone({
   readonly children: ReactNode;
 }) {
   const [isOver, setIsOver] = useState(false);
+  const [isTaken, setTaken] = useState(false);
   // Enter and leave events fire for every child element; only leaving the last entered one counts.
   const lastEntered = useRef<EventTarget | null>(null);
 
@@ -53,26 +54,33 @@ export function DropZone({
         setIsOver(true);
       }}
       onDragOver={(event) => {
-        if (accept(event)) event.dataTransfer.dropEffect = "copy";
+        // A folder of the list takes the files. It is marked, so this is not.
+        setTaken(event.defaultPrevented);
+        if (!event.defaultPrevented && accept(event)) event.dataTransfer.dropEffect = "copy";
       }}
       onDragLeave={(event) => {
         if (event.target === lastEntered.current) setIsOver(false);
       }}
       onDrop={(event) => {
         setIsOver(false);
-        if (accept(event))
+        if (!event.defaultPrevented && accept(event))
           void uploadWalk((skip) => walkTransfer(event.dataTransfer, skip), folder, share, uploads.add);
       }}
     >
       {children}
-      {isOver && (
-        <div className="pointer-events-none absolute inset-1 z-30 flex items-center justify-center rounded-xl border-2 border-dashed border-accent bg-accent-soft/90">
-          <p className="flex items-center gap-3 rounded-xl bg-raised px-5 py-3 font-medium shadow-lg">
-            <UploadIcon aria-hidden className="text-accent" />
-            {text.dropHere(folder === "/" ? text.home : (folder.split("/").at(-1) ?? folder))}
-          </p>
-        </div>
-      )}
+      {isOver && !isTaken && <DropHint folder={folder} />}
+    </div>
+  );
+}
+
+/** Says where a drop goes. The list stays visible below it, as its folders take files too. */
+function DropHint({ folder }: { readonly folder: string }) {
+  return (
+    <div className="pointer-events-none absolute inset-1 z-30 flex items-end justify-center rounded-xl border-2 border-dashed border-accent bg-accent-soft/30 pb-8">
+      <p className="flex items-center gap-3 rounded-xl bg-raised px-5 py-3 font-medium shadow-lg">
+        <UploadIcon aria-hidden className="text-accent" />
+        {text.dropHere(folder === "/" ? text.home : (folder.split("/").at(-1) ?? folder))}
+      </p>
     </div>
   );
 }

@@ -12,7 +12,7 @@ import { PersonAvatar } from "../../../ui/person-avatar.tsx";
 import type { Crumb } from "../breadcrumbs.tsx";
 import { FolderView } from "../folder-view.tsx";
 import { ownerName, rightsText } from "./received-entries.tsx";
-import { contentRights } from "./received-rights.ts";
+import { contentRights } from "../../../entries/sharing/received-rights.ts";
 
 /** A folder that another account shares: the same list as an own folder, with what the share allows. */
 export function ReceivedFolder({
@@ -26,11 +26,11 @@ export function ReceivedFolder({
 }) {
   const navigate = useNavigate();
   const historyKey = useLocation({ select: pageKeyOf });
-  const { permissions, versions } = share;
+  const { id, permissions, versions } = share;
   const rightsOf = useMemo(() => {
-    const rights = contentRights({ permissions, versions });
+    const rights = contentRights({ id, permissions, versions });
     return () => rights;
-  }, [permissions, versions]);
+  }, [id, permissions, versions]);
   const download = (
     <LinkButton icon={Download} href={apiAddress(`/api/files/folders/${top.id}/archive`)} download>
       {text.downloadZip}
@@ -45,7 +45,7 @@ export function ReceivedFolder({
           id: share.id,
           name: top.name,
           canWrite: permissions === "write",
-          crumbs: crumbsAbove(share.id, top.name, path),
+          crumbs: crumbsAbove(share, top.name, path),
           actions: (
             <>
               <span className="text-sm text-muted">
@@ -65,14 +65,15 @@ export function ReceivedFolder({
 }
 
 /** The list of shares, and the folders of the share above a path. */
-function crumbsAbove(share: string, topName: string, path: string): Crumb[] {
+function crumbsAbove({ id: share, permissions }: ReceivedShare, topName: string, path: string): Crumb[] {
   const names = path.split("/").filter((name) => name !== "");
   const above = names.length === 0 ? [] : [topName, ...names.slice(0, -1)];
   return [
     { name: text.withMeTitle, link: { to: "/shared/with-me", search: {} } },
     ...above.map((name, index): Crumb => {
       const target = `/${names.slice(0, index).join("/")}`;
-      return { name, link: { to: "/shared/with-me", search: { share, path: target } } };
+      const link = { to: "/shared/with-me", search: { share, path: target } } as const;
+      return { name, link, ...(permissions === "write" && { folder: { folder: target, share } }) };
     }),
   ];
 }

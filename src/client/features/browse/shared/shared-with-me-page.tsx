@@ -6,7 +6,9 @@ import { useCollection } from "../../../entries/collection/use-collection.ts";
 import { EntryBrowser } from "../../../entries/entry-browser.tsx";
 import { useListSort } from "../../../entries/list-sort.ts";
 import { filesOfList } from "../../../entries/preview-source.ts";
-import { OWNER_RIGHTS, RightsContext, type RightsOf } from "../../../entries/rights.ts";
+import type { Destination } from "../../../entries/actions/bulk.ts";
+import { dropFiles } from "../../uploads/drop-files.ts";
+import { NO_RIGHTS, RightsContext, type RightsOf } from "../../../entries/rights.ts";
 import { invalidateShares, leaveShare, receivedQuery } from "../../../entries/sharing/api.ts";
 import { text } from "../../../entries/sharing/text.ts";
 import { text as entriesText } from "../../../entries/text.ts";
@@ -28,7 +30,7 @@ import {
   useReceivedSource,
 } from "./received-entries.tsx";
 import { ReceivedFolder } from "./received-folder.tsx";
-import { itemRights } from "./received-rights.ts";
+import { itemRights } from "../../../entries/sharing/received-rights.ts";
 import { SharedTabs } from "./shared-tabs.tsx";
 
 /** What others share with the account: a list, and the folders in it (`?share=` and `path=`). */
@@ -61,7 +63,7 @@ function ReceivedList({ isMissing }: { readonly isMissing: boolean }) {
   const rightsOf = useMemo<RightsOf>(() => {
     const rights = new Map([...known().values()].map(({ id, share }) => [id, itemRights(share)]));
     // Others are not listed any more, so nothing can be done with them.
-    return ({ id }) => rights.get(id) ?? { ...OWNER_RIGHTS, isOwn: false, canManage: false, canChange: false };
+    return ({ id }) => rights.get(id) ?? NO_RIGHTS;
   }, [known]);
   const open = ({ share }: ReceivedEntry) =>
     void (share.album === undefined
@@ -85,7 +87,8 @@ function ReceivedList({ isMissing }: { readonly isMissing: boolean }) {
             folder="/"
             kind="with-me"
             previewSource={previewSource}
-            previewOptions={READ_ONLY}
+            destinationOf={destinationOf}
+            onDropFiles={dropFiles}
             columns={COLUMNS}
             onOpenFolder={(_, entry) => open(entry)}
             subtitle={subtitleOf}
@@ -112,8 +115,10 @@ function ReceivedList({ isMissing }: { readonly isMissing: boolean }) {
   );
 }
 
-/** The preview of received files does not change them. */
-const READ_ONLY = { canChange: false };
+/** Things can be dropped on shared folders that the person may change. */
+function destinationOf({ share }: ReceivedEntry): Destination | undefined {
+  return share.folder !== undefined && share.permissions === "write" ? { folder: "/", share: share.id } : undefined;
+}
 
 function MissingShare() {
   return (
