@@ -13,7 +13,7 @@ const TABLES = `
     is_truncated INTEGER NOT NULL DEFAULT 0);
   CREATE UNIQUE INDEX texts_digest ON texts (digest);
   CREATE INDEX texts_state ON texts (state, reason);
-  CREATE TABLE segments (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, text BLOB, place INTEGER NOT NULL,
+  CREATE TABLE segments (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, text BLOB, position INTEGER NOT NULL,
     length INTEGER NOT NULL, hash INTEGER NOT NULL);
   CREATE TABLE queue (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, media_type TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0);
   CREATE INDEX queue_order ON queue (attempts, blob_id);

@@ -162,7 +162,7 @@ export class IndexTables {
     const row = this.#find(blobId);
     if (row?.state !== WRITING) return;
     const put = this.#sqlite.query(
-      "INSERT INTO segments (id, page, text, place, length, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+      "INSERT INTO segments (id, page, text, position, length, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     );
     const index = this.#sqlite.query("INSERT INTO words (rowid, text) VALUES (?1, ?2)");
     // Without gaps, because the index stores how far each row is from the one before.
@@ -173,7 +173,7 @@ export class IndexTables {
       const plain = Buffer.from(text);
       const stored = storeSegment(plain, bytes, this.#pathOf(row.digest));
       bytes += plain.byteLength;
-      put.run(id, page, stored.text, stored.place, stored.length, stored.hash);
+      put.run(id, page, stored.text, stored.position, stored.length, stored.hash);
       index.run(id, toIndexText(foldText(text)));
     }
     this.#sqlite
@@ -289,7 +289,7 @@ export class IndexTables {
   segment(id: number): FoundSegment | undefined {
     const row = this.#sqlite
       .query<StoredSegment & { page: number; hasPages: number; digest: Uint8Array }, [number, number]>(
-        `SELECT s.page, s.text, s.place, s.length, s.hash, t.has_pages AS hasPages, t.digest
+        `SELECT s.page, s.text, s.position, s.length, s.hash, t.has_pages AS hasPages, t.digest
          FROM segments s JOIN texts t ON t.blob_id = ?2 WHERE s.id = ?1`,
       )
       .get(id, this.blobOf(id));
@@ -363,7 +363,7 @@ export class IndexTables {
     const row = this.#find(blobId);
     if (row === undefined) return true;
     const stored = this.#sqlite.query<StoredSegment, [number]>(
-      "SELECT text, place, length, hash FROM segments WHERE id = ?1",
+      "SELECT text, position, length, hash FROM segments WHERE id = ?1",
     );
     const unindex = this.#sqlite.query("INSERT INTO words (words, rowid, text) VALUES ('delete', ?1, ?2)");
     const remove = this.#sqlite.query("DELETE FROM segments WHERE id = ?1");

@@ -30,7 +30,7 @@ export class SegmentRanges {
   add(range: SegmentRange): void {
     this.remove(range.blobId);
     this.#byBlob.set(range.blobId, range);
-    this.#sorted.splice(this.#placeAfter(range.first), 0, range);
+    this.#sorted.splice(this.#indexAfter(range.first), 0, range);
     this.#segments += range.count;
   }
 
@@ -39,7 +39,7 @@ export class SegmentRanges {
     if (range === undefined) return;
     this.#byBlob.delete(blobId);
     this.#segments -= range.count;
-    for (let at = this.#placeAfter(range.first) - 1; at >= 0; at--) {
+    for (let at = this.#indexAfter(range.first) - 1; at >= 0; at--) {
       if (this.#sorted[at]?.blobId !== blobId) continue;
       this.#sorted.splice(at, 1);
       return;
@@ -48,12 +48,12 @@ export class SegmentRanges {
 
   /** The text that a segment belongs to; 0 if none. */
   blobOf(segmentId: number): number {
-    const range = this.#sorted[this.#placeAfter(segmentId) - 1];
+    const range = this.#sorted[this.#indexAfter(segmentId) - 1];
     return range !== undefined && segmentId < range.first + range.count ? range.blobId : 0;
   }
 
-  /** The place after all ranges that begin with or before a segment. */
-  #placeAfter(segmentId: number): number {
+  /** The index after all ranges that begin with or before a segment. */
+  #indexAfter(segmentId: number): number {
     let low = 0;
     let high = this.#sorted.length;
     while (low < high) {

@@ -10,7 +10,7 @@ export interface StoredSegment {
   /** The compressed text; null if it is in the file. */
   readonly text: Uint8Array | null;
   /** Bytes before it in the file. */
-  readonly place: number;
+  readonly position: number;
   /** Bytes. */
   readonly length: number;
   /** Detects that the file is damaged. */
@@ -30,16 +30,16 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 export function storeSegment(text: Uint8Array, textBefore: number, path: string | undefined): StoredSegment {
   const { byteLength: length } = text;
   const hash = Bun.hash.xxHash32(text);
-  const places = path === undefined ? [] : [textBefore, textBefore + BYTE_ORDER_MARK.length];
-  const place = places.find((from) => read(path, from, length)?.equals(text));
-  if (place !== undefined) return { text: null, place, length, hash };
-  return { text: brotliCompressSync(text, COMPRESSION), place: 0, length, hash };
+  const positions = path === undefined ? [] : [textBefore, textBefore + BYTE_ORDER_MARK.length];
+  const position = positions.find((from) => read(path, from, length)?.equals(text));
+  if (position !== undefined) return { text: null, position, length, hash };
+  return { text: brotliCompressSync(text, COMPRESSION), position: 0, length, hash };
 }
 
 /** The text; undefined if it was in a file that is gone or damaged. */
 export function loadSegment(stored: StoredSegment, path: string | undefined): string | undefined {
   if (stored.text !== null) return brotliDecompressSync(stored.text).toString();
-  const bytes = read(path, stored.place, stored.length);
+  const bytes = read(path, stored.position, stored.length);
   return bytes === undefined || Bun.hash.xxHash32(bytes) !== stored.hash ? undefined : bytes.toString();
 }
 
