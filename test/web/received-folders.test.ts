@@ -242,10 +242,10 @@ describeWeb("received files in lists with own ones", (web) => {
     await shareWith(owner.client, folder, friend, { permissions: "write" });
     const page = await openHoliday(web, friend, share);
     await page.getByText("Can edit").waitFor();
-    expect(await labelsOf(page, "list.txt")).toContain("Rename");
+    expect(await menuLabels(page, "list.txt")).toContain("Rename");
     await page.goto(new URL("/search?q=list", page.url()).href);
     await row(page, "list.txt").waitFor();
-    await eventually("its shares are known", async () => (await labelsOf(page, "list.txt")).includes("Rename"));
+    await eventually("its shares are known", async () => (await menuLabels(page, "list.txt")).includes("Rename"));
   });
 
   test("have the rights of their share in search and favorites", async () => {

@@ -71,11 +71,13 @@ function openIndexes(storage: Storage) {
     isBusy: () => uploadsInProgress.isAny,
     log,
   });
+  const isInBucket = storage.remoteStore !== undefined;
   const textIndex = openTextIndex({
     ...storage,
     path: paths.textIndex,
     databasePath: paths.database,
-    source: `${storage.storeId} ${readClientEpoch(storage.sqlite)}`,
+    source: `${storage.storeId} ${readClientEpoch(storage.sqlite)} ${isInBucket ? "bucket" : "disk"}`,
+    blobsDir: isInBucket ? undefined : paths.root,
     extractor: textExtractor,
     isEnabled: () => storage.config.search.content,
   });

@@ -198,7 +198,7 @@ export const text = defineText("admin", {
   textsUnread: (reason: string) => `No text: ${reason}`,
   textsSize: "Text",
   textsWords: "Index of words",
-  textsFile: "Index on disk, with compressed text",
+  textsFile: "Index on disk, with stored text",
   growth: "Over time",
   period: "Period",
   lastDays: (n: number) => `Last ${plural(n, "# day", "# days")}`,

@@ -30,7 +30,7 @@ export class Follower {
   #nextText: number | undefined;
   /** The files below folders that changed. */
   #below: WaitingBlob[] = [];
-  #hasRemoved = true;
+  #needsCheckpoint = true;
 
   /** @param run names this run of the program */
   constructor(tables: IndexTables, live: LiveFiles, run: string) {
@@ -55,11 +55,15 @@ export class Follower {
     const isMore = this.#tables.transaction(() => this.#look(untilMs, reached));
     if (isMore) return true;
     if (this.#tables.removeSome(untilMs)) {
-      this.#hasRemoved = true;
+      this.#needsCheckpoint = true;
       return true;
     }
-    if (this.#hasRemoved) this.#tables.checkpoint();
-    this.#hasRemoved = false;
+    if (this.#tables.next() === undefined && this.#tables.shrinkSome()) {
+      this.#needsCheckpoint = true;
+      return true;
+    }
+    if (this.#needsCheckpoint) this.#tables.checkpoint();
+    this.#needsCheckpoint = false;
     if (this.isFilling && this.#tables.next() === undefined) this.#tables.writeMeta(FILLED, "yes");
     return false;
   }
@@ -153,7 +157,7 @@ export class Follower {
   }
 
   #remove(blobId: number): void {
-    this.#hasRemoved = true;
+    this.#needsCheckpoint = true;
     this.#tables.markRemoved(blobId);
   }
 }

@@ -4,16 +4,17 @@ import { rmSync } from "node:fs";
 import { TOKENIZER } from "./fold.ts";
 
 /** Raised when the tables, or the form of the words in them, change. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 const TABLES = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE texts (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, state INTEGER NOT NULL, reason TEXT,
-    segments INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, has_pages INTEGER NOT NULL DEFAULT 0,
+    first_segment INTEGER NOT NULL DEFAULT 0, segments INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, has_pages INTEGER NOT NULL DEFAULT 0,
     is_truncated INTEGER NOT NULL DEFAULT 0);
   CREATE UNIQUE INDEX texts_digest ON texts (digest);
   CREATE INDEX texts_state ON texts (state, reason);
-  CREATE TABLE segments (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, text BLOB NOT NULL);
+  CREATE TABLE segments (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, text BLOB, position INTEGER NOT NULL,
+    length INTEGER NOT NULL, hash INTEGER NOT NULL);
   CREATE TABLE queue (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, media_type TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0);
   CREATE INDEX queue_order ON queue (attempts, blob_id);
   CREATE TABLE cursors (account_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
@@ -48,6 +49,8 @@ export function openIndex(path: string, source: string): Database {
 function open(path: string): Database {
   const sqlite = new Database(path, { create: true, readwrite: true, strict: true });
   const pragmas = [
+    // Merging leaves a third of the file empty. It has to be set before the file has a page.
+    "auto_vacuum=INCREMENTAL",
     "journal_mode=WAL",
     "synchronous=NORMAL",
     "secure_delete=ON",

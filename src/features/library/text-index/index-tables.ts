@@ -2,9 +2,9 @@
  * The tables of the text index: a database of its own, derived from the files. It may be lost at any time, and is then
  * built again.
  *
- * A text is stored in segments, each compressed, and the index has a row for each segment: which words are in it, without
- * their positions. Phrases are looked for in the text of the hits. Removing a text removes its words from the index
- * itself, and overwrites them with zeros.
+ * The index has a row for each segment of a text: which words are in it, without their positions. Phrases are looked for
+ * in the text of the hits. It is read from the file if that is plain text, and is stored compressed otherwise. Removing a
+ * text removes its words from the index itself, and overwrites them with zeros.
  */
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
@@ -12,7 +12,9 @@ import { parseNumbers } from "../../../db/parse-numbers.ts";
 import { foldText, toIndexText } from "./fold.ts";
 import { openIndex, readMeta, writeMeta } from "./index-file.ts";
 import { beginRewrite, continueRewrite, hasForeignKeys } from "./page-keys.ts";
+import { type SegmentRange, SegmentRanges } from "./segment-ranges.ts";
 import type { Segment } from "./segments.ts";
+import { loadSegment, type StoredSegment, storeSegment } from "./stored-segment.ts";
 import type { TextIndexStatus, WaitingBlob } from "./types.ts";
 
 /** Segments of a text: ten megabytes have 320. */
@@ -24,7 +26,9 @@ const NONE = 2;
 const REMOVING = 3;
 /** A text that could not be read this often waits for the next start. */
 const ATTEMPTS_MAX = 5;
-const COMPRESSION = { level: 9 };
+/** Empty pages that are given back in one step. */
+const SHRINK_PAGES = 64;
+const EMPTY_PAGES = "SELECT freelist_count AS pages FROM pragma_freelist_count";
 /** Whether removed words may still be in the list of pages. */
 const TRACES = "traces";
 
@@ -32,8 +36,15 @@ interface TextRow {
   readonly blobId: number;
   readonly digest: Uint8Array;
   readonly state: number;
+  readonly first: number;
   readonly segments: number;
+  readonly bytes: number;
 }
+
+const TEXT_ROW = "blob_id AS blobId, digest, state, first_segment AS first, segments, bytes FROM texts";
+
+/** A text that has to be removed is not in its file any more: only a new index is without its words. */
+export class LostTextError extends Error {}
 
 /** A segment of a text that contains the words of a search. */
 export interface FoundSegment {
@@ -41,28 +52,32 @@ export interface FoundSegment {
   readonly text: string;
 }
 
+/** The file of a blob, which stays on this disk; undefined if blobs are in a bucket. */
+export type PathOf = (digest: Uint8Array) => string | undefined;
+
 /** Reads and writes the index. */
 export class IndexTables {
   readonly #sqlite: Database;
   readonly #path: string;
-  /** The number of segments of each searchable text. */
-  readonly #lengths = new Map<number, number>();
-  #segments = 0;
+  readonly #pathOf: PathOf;
+  readonly #ranges = new SegmentRanges();
   #hasTraces: boolean;
   #isRewriting = false;
 
   /** Opens the index; creates it if it is missing, damaged, of another format, or of another database. */
-  constructor(path: string, source: string) {
+  constructor(path: string, source: string, pathOf: PathOf) {
     this.#path = path;
+    this.#pathOf = pathOf;
     const sqlite = openIndex(path, source);
     this.#sqlite = sqlite;
     this.#hasTraces = readMeta(sqlite, TRACES) === "yes";
     sqlite.run("UPDATE queue SET attempts = 0 WHERE attempts > 0");
     sqlite.run(`UPDATE texts SET state = ${REMOVING} WHERE state = ${WRITING}`);
-    const found = sqlite.query<{ id: number; segments: number }, []>(
-      `SELECT blob_id AS id, segments FROM texts WHERE state = ${READY}`,
+    const found = sqlite.query<SegmentRange, []>(
+      `SELECT blob_id AS blobId, first_segment AS first, segments AS count FROM texts WHERE state = ${READY}
+       ORDER BY first_segment`,
     );
-    for (const { id, segments } of found.iterate()) this.#remember(id, segments);
+    for (const range of found.iterate()) this.#ranges.add(range);
   }
 
   close(): void {
@@ -146,18 +161,24 @@ export class IndexTables {
   add(blobId: number, segments: readonly Segment[]): void {
     const row = this.#find(blobId);
     if (row?.state !== WRITING) return;
-    const put = this.#sqlite.query("INSERT INTO segments (id, page, text) VALUES (?1, ?2, ?3)");
+    const put = this.#sqlite.query(
+      "INSERT INTO segments (id, page, text, position, length, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    );
     const index = this.#sqlite.query("INSERT INTO words (rowid, text) VALUES (?1, ?2)");
-    let at = row.segments;
-    let bytes = 0;
-    for (const { page, text } of segments.slice(0, SEGMENTS_MAX - at)) {
-      const id = blobId * SEGMENTS_MAX + at++;
+    // Without gaps, because the index stores how far each row is from the one before.
+    const first = row.segments > 0 ? row.first : this.#nextSegment();
+    let { segments: count, bytes } = row;
+    for (const { page, text } of segments.slice(0, SEGMENTS_MAX - count)) {
+      const id = first + count++;
       const plain = Buffer.from(text);
+      const stored = storeSegment(plain, bytes, this.#pathOf(row.digest));
       bytes += plain.byteLength;
-      put.run(id, page, Bun.zstdCompressSync(plain, COMPRESSION));
+      put.run(id, page, stored.text, stored.position, stored.length, stored.hash);
       index.run(id, toIndexText(foldText(text)));
     }
-    this.#sqlite.query("UPDATE texts SET segments = ?2, bytes = bytes + ?3 WHERE blob_id = ?1").run(blobId, at, bytes);
+    this.#sqlite
+      .query("UPDATE texts SET first_segment = ?2, segments = ?3, bytes = ?4 WHERE blob_id = ?1")
+      .run(blobId, first, count, bytes);
   }
 
   /** Makes a text searchable. */
@@ -168,7 +189,7 @@ export class IndexTables {
       .query(`UPDATE texts SET state = ${READY}, is_truncated = ?2, has_pages = ?3 WHERE blob_id = ?1`)
       .run(blobId, isTruncated ? 1 : 0, hasPages ? 1 : 0);
     this.dequeue(blobId);
-    this.#remember(blobId, row.segments);
+    this.#ranges.add({ blobId, first: row.first, count: row.segments });
   }
 
   /** Records that a blob has no text. */
@@ -181,7 +202,7 @@ export class IndexTables {
   /** Removes a text from searches; {@link removeSome} then removes its words. */
   markRemoved(blobId: number): void {
     this.dequeue(blobId);
-    this.#forget(blobId);
+    this.#ranges.remove(blobId);
     this.#sqlite.query(`UPDATE texts SET state = ${REMOVING} WHERE blob_id = ?1`).run(blobId);
   }
 
@@ -226,11 +247,19 @@ export class IndexTables {
     this.#sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").all();
   }
 
+  /** Gives back empty pages at the end of the file, a few milliseconds of work. @returns whether there are many more */
+  shrinkSome(): boolean {
+    const empty = () => this.#sqlite.query<{ pages: number }, []>(EMPTY_PAGES).get()?.pages ?? 0;
+    if (empty() < SHRINK_PAGES) return false;
+    this.#sqlite.query(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`).all();
+    return true;
+  }
+
   /** The texts after an id, to check whether they are still used. */
   textsAfter(blobId: number, limit: number): TextRow[] {
     return this.#sqlite
       .query<TextRow, [number, number]>(
-        `SELECT blob_id AS blobId, digest, state, segments FROM texts
+        `SELECT ${TEXT_ROW}
          WHERE blob_id > ?1 AND state <> ${REMOVING} ORDER BY blob_id LIMIT ?2`,
       )
       .all(blobId, limit);
@@ -246,33 +275,36 @@ export class IndexTables {
 
   /** The ids of the segments of one text that a query of the index finds. */
   matchIn(blobId: number, query: string): number[] {
+    const range = this.#ranges.find(blobId);
+    if (range === undefined) return [];
     return this.#sqlite
       .query<{ id: number }, [string, number, number]>(
         "SELECT rowid AS id FROM words WHERE words MATCH ?1 AND rowid BETWEEN ?2 AND ?3",
       )
-      .all(query, blobId * SEGMENTS_MAX, (blobId + 1) * SEGMENTS_MAX - 1)
+      .all(query, range.first, range.first + range.count - 1)
       .map(({ id }) => id);
   }
 
+  /** Undefined if its file is gone or damaged. */
   segment(id: number): FoundSegment | undefined {
     const row = this.#sqlite
-      .query<{ page: number; text: Uint8Array; hasPages: number }, [number]>(
-        `SELECT s.page, s.text, t.has_pages AS hasPages FROM segments s JOIN texts t ON t.blob_id = s.id / ${SEGMENTS_MAX}
-         WHERE s.id = ?1`,
+      .query<StoredSegment & { page: number; hasPages: number; digest: Uint8Array }, [number, number]>(
+        `SELECT s.page, s.text, s.position, s.length, s.hash, t.has_pages AS hasPages, t.digest
+         FROM segments s JOIN texts t ON t.blob_id = ?2 WHERE s.id = ?1`,
       )
-      .get(id);
-    if (row === null) return undefined;
-    return { page: row.hasPages === 1 ? row.page : null, text: textOf(row.text) };
+      .get(id, this.blobOf(id));
+    const text = row === null ? undefined : loadSegment(row, this.#pathOf(row.digest));
+    return row === null || text === undefined ? undefined : { page: row.hasPages === 1 ? row.page : null, text };
   }
 
-  /** The blob whose text a segment belongs to. */
+  /** The searchable blob whose text a segment belongs to; 0 if none. */
   blobOf(segmentId: number): number {
-    return Math.floor(segmentId / SEGMENTS_MAX);
+    return this.#ranges.blobOf(segmentId);
   }
 
   /** The number of segments of a searchable text; 0 for others. */
   lengthOf(blobId: number): number {
-    return this.#lengths.get(blobId) ?? 0;
+    return this.#ranges.find(blobId)?.count ?? 0;
   }
 
   /** The searchable text of a content. */
@@ -285,8 +317,8 @@ export class IndexTables {
 
   /** The average number of segments of a text, and the number of texts. */
   get size(): { readonly texts: number; readonly averageLength: number } {
-    const texts = this.#lengths.size;
-    return { texts, averageLength: texts === 0 ? 1 : this.#segments / texts };
+    const { texts, segments } = this.#ranges;
+    return { texts, averageLength: texts === 0 ? 1 : segments / texts };
   }
 
   /** Words from one on, each with the segments that contain it, in their order. */
@@ -301,7 +333,7 @@ export class IndexTables {
   status(): Omit<TextIndexStatus, "isFilling"> {
     const one = (sql: string): number => this.#sqlite.query<{ value: number }, []>(sql).get()?.value ?? 0;
     return {
-      indexed: this.#lengths.size,
+      indexed: this.#ranges.texts,
       waiting: one("SELECT count(*) AS value FROM queue"),
       unread: this.#sqlite
         .query<{ reason: string; count: number }, []>(
@@ -316,44 +348,38 @@ export class IndexTables {
   }
 
   #find(blobId: number): TextRow | undefined {
-    const found = this.#sqlite.query<TextRow, [number]>(
-      "SELECT blob_id AS blobId, digest, state, segments FROM texts WHERE blob_id = ?1",
-    );
+    const found = this.#sqlite.query<TextRow, [number]>(`SELECT ${TEXT_ROW} WHERE blob_id = ?1`);
     return found.get(blobId) ?? undefined;
+  }
+
+  #nextSegment(): number {
+    const last = this.#sqlite.query<{ id: number | null }, []>("SELECT max(id) AS id FROM segments").get();
+    return (last?.id ?? 0) + 1;
   }
 
   /** From the last segment on. @returns whether everything is removed */
   #remove(blobId: number, untilMs: number): boolean {
-    this.#forget(blobId);
-    const last = this.#sqlite.query<{ id: number; text: Uint8Array }, [number, number]>(
-      "SELECT id, text FROM segments WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1",
+    this.#ranges.remove(blobId);
+    const row = this.#find(blobId);
+    if (row === undefined) return true;
+    const stored = this.#sqlite.query<StoredSegment, [number]>(
+      "SELECT text, position, length, hash FROM segments WHERE id = ?1",
     );
     const unindex = this.#sqlite.query("INSERT INTO words (words, rowid, text) VALUES ('delete', ?1, ?2)");
     const remove = this.#sqlite.query("DELETE FROM segments WHERE id = ?1");
-    const range = [blobId * SEGMENTS_MAX, (blobId + 1) * SEGMENTS_MAX - 1] as const;
-    for (let row = last.get(...range); row !== null; row = last.get(...range)) {
+    const shorten = this.#sqlite.query("UPDATE texts SET segments = segments - 1 WHERE blob_id = ?1");
+    for (let id = row.first + row.segments - 1; row.segments > 0 && id >= row.first; id--) {
+      const segment = stored.get(id);
+      const text = segment === null ? undefined : loadSegment(segment, this.#pathOf(row.digest));
+      if (text === undefined) throw new LostTextError("The text of a removed file can't be read any more.");
       if (!this.#hasTraces) this.writeMeta(TRACES, "yes");
       this.#hasTraces = true;
-      unindex.run(row.id, toIndexText(foldText(textOf(row.text))));
-      remove.run(row.id);
+      unindex.run(id, toIndexText(foldText(text)));
+      remove.run(id);
+      shorten.run(blobId);
       if (performance.now() > untilMs) return false;
     }
     this.#sqlite.query("DELETE FROM texts WHERE blob_id = ?1").run(blobId);
     return true;
   }
-
-  #remember(blobId: number, segments: number): void {
-    this.#forget(blobId);
-    this.#lengths.set(blobId, segments);
-    this.#segments += segments;
-  }
-
-  #forget(blobId: number): void {
-    this.#segments -= this.#lengths.get(blobId) ?? 0;
-    this.#lengths.delete(blobId);
-  }
-}
-
-function textOf(compressed: Uint8Array): string {
-  return Buffer.from(Bun.zstdDecompressSync(compressed)).toString();
 }

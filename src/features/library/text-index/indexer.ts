@@ -6,7 +6,7 @@ import { messageOf } from "../../../lib/error.ts";
 import type { Log } from "../../../lib/log.ts";
 import { EXTRACTOR_VERSION, type ExtractedText } from "../../media/documents/types.ts";
 import type { IndexThread } from "./index-thread.ts";
-import { type Segment, toSegments } from "./segments.ts";
+import { toSegments } from "./segments.ts";
 import type { TextIndexStatus, WaitingBlob } from "./types.ts";
 
 /** Dependencies of {@link TextIndexer}. */
@@ -31,8 +31,6 @@ const DELAY_MS = 50;
 const CLEAN_AFTER_MS = 5 * 60_000;
 /** Pause between two files, for requests. */
 const REST_MS = 5;
-/** Segments that are sent to the thread together: a few milliseconds of its work. */
-const SEGMENTS_TOGETHER = 4;
 const NO_STATUS: TextIndexStatus = {
   isFilling: false,
   indexed: 0,
@@ -198,14 +196,8 @@ export class TextIndexer {
       return;
     }
     if (!(await thread.call("begin", [blob]))) return;
-    let some: Segment[] = [];
-    for await (const segment of toSegments(extracted.text)) {
-      some.push(segment);
-      if (some.length < SEGMENTS_TOGETHER) continue;
-      await thread.call("add", [blob.blobId, some]);
-      some = [];
-    }
-    await thread.call("add", [blob.blobId, some]);
+    // One at a time, so that searches don't wait for long.
+    for await (const segment of toSegments(extracted.text)) await thread.call("add", [blob.blobId, [segment]]);
     await thread.call("finish", [blob, extracted.isTruncated, blob.mediaType.startsWith("application/pdf")]);
   }
 }

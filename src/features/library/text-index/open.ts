@@ -15,8 +15,8 @@ export interface TextIndexOptions
 }
 
 /** Builds the text index; reads and starts nothing. The server starts the indexer. */
-export function openTextIndex({ sqlite, log, path, databasePath, source, ...options }: TextIndexOptions) {
-  const thread = new IndexThread({ path, databasePath, source, run: randomUUID() }, log);
+export function openTextIndex({ sqlite, log, path, databasePath, source, blobsDir, ...options }: TextIndexOptions) {
+  const thread = new IndexThread({ path, databasePath, source, blobsDir, run: randomUUID() }, log);
   const total = sqlite.prepare<{ seqs: number; accounts: number }, []>(
     "SELECT ifnull(sum(seq), 0) AS seqs, count(*) AS accounts FROM accounts WHERE root_id > 0",
   );

@@ -1,8 +1,10 @@
 /** The thread of the text index. It alone opens the index, so no other connection can see half of a change. */
 import { SQLiteError } from "bun:sqlite";
+import { digestFromBytes } from "../../../blobs/digest.ts";
+import { Layout } from "../../../blobs/layout.ts";
 import { TextFinder } from "./find.ts";
 import { Follower, STEP_MS } from "./follower.ts";
-import { IndexTables } from "./index-tables.ts";
+import { IndexTables, LostTextError } from "./index-tables.ts";
 import { LiveFiles } from "./live-files.ts";
 import type { IndexCalls, IndexLocation, IndexReply, IndexRequest } from "./types.ts";
 
@@ -17,7 +19,7 @@ self.onmessage = (event: MessageEvent<IndexRequest>) => {
     self.postMessage({ id, result: run(calls, event.data) } satisfies IndexReply);
   } catch (error) {
     const code = error instanceof SQLiteError ? (error.code ?? "") : "";
-    const isDamaged = code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB";
+    const isDamaged = code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || error instanceof LostTextError;
     self.postMessage({ id, error: String(error), isDamaged } satisfies IndexReply);
   }
 };
@@ -28,9 +30,10 @@ function run(opened: IndexCalls, { name, parameters }: IndexRequest): unknown {
   return call(...parameters);
 }
 
-function open({ path, databasePath, source, run: name }: IndexLocation): IndexCalls {
+function open({ path, databasePath, source, blobsDir, run: name }: IndexLocation): IndexCalls {
   const live = new LiveFiles(databasePath);
-  const tables = new IndexTables(path, source);
+  const layout = blobsDir === undefined ? undefined : new Layout(blobsDir);
+  const tables = new IndexTables(path, source, (digest) => layout?.blob(digestFromBytes(digest)));
   const follower = new Follower(tables, live, name);
   const finder = new TextFinder(tables, live);
   const change = <T>(body: () => T): T => tables.transaction(body);

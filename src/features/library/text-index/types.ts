@@ -85,6 +85,8 @@ export interface IndexLocation {
   readonly databasePath: string;
   /** Changes if the database is replaced: row ids then mean other blobs. */
   readonly source: string;
+  /** The data directory with the blobs; undefined if they are in a bucket, and only sometimes on this disk. */
+  readonly blobsDir: string | undefined;
   /** Names this run of the program. */
   readonly run: string;
 }

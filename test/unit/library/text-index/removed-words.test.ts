@@ -40,7 +40,7 @@ function removeTexts(tables: IndexTables, blobIds: readonly number[]): void {
 
 test("none of the words of removed texts stays in the file, and all others are still found", () => {
   const path = join(directory, "text-index.db");
-  let tables = new IndexTables(path, "test");
+  let tables = new IndexTables(path, "test", () => undefined);
   for (let file = 1; file <= FILES; file++) addText(tables, file, wordsOf(file).join(" "));
   const gone = new Set<number>();
   // The second time, the index has been written again before.
@@ -51,7 +51,7 @@ test("none of the words of removed texts stays in the file, and all others are s
     const words = removed.flatMap(wordsOf);
     // What is to be cleaned is known after a crash.
     tables.close();
-    tables = new IndexTables(path, "test");
+    tables = new IndexTables(path, "test", () => undefined);
     expect(tables.hasTraces).toBe(true);
     expect(traces(path, words)).not.toEqual([]);
     while (tables.cleanSome(performance.now() + 1));

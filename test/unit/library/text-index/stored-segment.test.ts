@@ -1,0 +1,76 @@
+import { Database } from "bun:sqlite";
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { IndexTables, LostTextError } from "../../../../src/features/library/text-index/index-tables.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "larder-test-segments-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const TEXT = "The quagga lived on the plains. Ein Bär aß Süßes. ".repeat(20);
+
+/** An index with one text in two segments. @param bytes of its file; undefined if files are in a bucket */
+function indexOf(name: string, bytes: Uint8Array | undefined) {
+  const file = join(directory, `${name}.txt`);
+  if (bytes !== undefined) writeFileSync(file, bytes);
+  const path = join(directory, `${name}.db`);
+  const tables = new IndexTables(path, "test", () => (bytes === undefined ? undefined : file));
+  tables.transaction(() => {
+    tables.begin({ blobId: 7, digest: new Uint8Array(32), mediaType: "text/plain" });
+    for (const text of [TEXT, `second ${TEXT}`]) tables.add(7, [{ page: 1, text }]);
+    tables.finish(7, false, false);
+  });
+  const texts = () => [...tables.match('"quagga"')].map((id) => tables.segment(id)?.text);
+  const stored = () => {
+    const sqlite = new Database(path);
+    const rows = sqlite.query<{ isStored: number }, []>("SELECT text IS NOT NULL AS isStored FROM segments").all();
+    sqlite.close();
+    return rows.map(({ isStored }) => isStored === 1);
+  };
+  const remove = () => {
+    tables.markRemoved(7);
+    while (tables.removeSome(performance.now() + 1));
+  };
+  return { path, file, tables, texts, stored, remove };
+}
+
+const bytesOf = (mark: string) => Buffer.from(`${mark}${TEXT}second ${TEXT}`);
+const both = [TEXT, `second ${TEXT}`];
+
+test.each([
+  ["without", ""],
+  ["with", "\ufeff"],
+])("the text of a plain file is not stored, %s a byte order mark", (_name, mark) => {
+  const { stored, texts, tables, remove } = indexOf(`plain${mark.length}`, bytesOf(mark));
+  expect(stored()).toEqual([false, false]);
+  expect(texts()).toEqual(both);
+  remove();
+  expect(texts()).toEqual([]);
+  expect(stored()).toEqual([]);
+  tables.close();
+});
+
+test.each([
+  ["bucket", undefined],
+  ["other", Buffer.from("%PDF-1.7 something else".repeat(200))],
+])("the text is stored if it can't be read from the file: %s", (name, bytes) => {
+  const { stored, texts, path, tables, remove } = indexOf(name, bytes);
+  expect(stored()).toEqual([true, true]);
+  expect(texts()).toEqual(both);
+  tables.checkpoint();
+  expect(readFileSync(path).includes("lived on the plains")).toBe(false);
+  remove();
+  expect(texts()).toEqual([]);
+  tables.close();
+});
+
+test("a damaged or missing file gives no text, and its words can only be removed with the index", () => {
+  const { file, texts, tables, remove } = indexOf("damaged", bytesOf(""));
+  writeFileSync(file, bytesOf("").fill("x", 10, 20));
+  expect(texts()).toEqual([undefined, `second ${TEXT}`]);
+  rmSync(file);
+  expect(texts()).toEqual([undefined, undefined]);
+  expect(remove).toThrow(LostTextError);
+  tables.close();
+});
