@@ -20,8 +20,8 @@ describeWeb("the sign-up page with open sign-up", (web) => {
     await password(page).fill("four unrelated words here");
     await page.getByText("Very good.").waitFor();
     await page.keyboard.press("Enter");
-    await page.waitForURL(/\/files$/);
-    await page.goto(page.url().replace(/\/files$/, "/settings/profile"));
+    await page.waitForURL(/\/home$/);
+    await page.goto(page.url().replace(/\/home$/, "/settings/profile"));
     await page.getByLabel("Email address").waitFor();
     expect(await page.getByLabel("Email address").inputValue()).toBe(email);
     expect(await page.getByLabel("Your name").inputValue()).toBe("Grace Hopper");
@@ -57,7 +57,7 @@ describeWeb(
       await web.lookAt(page, "sign-up-invite");
       await page.getByLabel("Invitation").fill(url);
       await page.getByRole("button", { name: "Create account" }).click();
-      await page.waitForURL(/\/files$/);
+      await page.waitForURL(/\/home$/);
     });
 
     test("the invitation page creates the account and signs it in, without script", async () => {
@@ -94,7 +94,7 @@ describeWeb(
       await page.getByRole("link", { name: "Open your files" }).waitFor();
       await web.lookAt(page, "invite-done");
       await page.getByRole("link", { name: "Open your files" }).click();
-      await page.waitForURL(/\/files$/);
+      await page.waitForURL(/\/home$/);
     });
   },
   { env: { LARDER_SIGNUP: "invite" }, hasAccounts: false },

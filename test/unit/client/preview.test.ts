@@ -16,7 +16,7 @@ describe("how a file is shown", () => {
     ["Dockerfile", "application/octet-stream", "code"],
     ["notes.txt", "text/plain", "text"],
     ["data.unknown", "application/ld+json", "text"],
-    ["a.zip", "application/zip", "none"],
+    ["a.zip", "application/zip", "archive"],
     ["noending", "application/octet-stream", "none"],
   ] as const)("%s of %s", (name, mimeType, kind) => {
     expect(previewKind({ name, mimeType })).toBe(kind);
