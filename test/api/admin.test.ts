@@ -343,7 +343,9 @@ describe("an erased account with albums, shares and favorites", () => {
         await runJob(boss.client, "reap-deleted");
         // The workers of the search index and of the store journal delete their rows later than the job does.
         const rows = rowsOf(path, ["account_id"], leavingId);
-        return idOf(leaving.id) === 0 && !("search_cursors.account_id" in rows) && !("store_journal.account_id" in rows);
+        return (
+          idOf(leaving.id) === 0 && !("search_cursors.account_id" in rows) && !("store_journal.account_id" in rows)
+        );
       });
       const columns = ["account_id", "user_id", "recipient_id", "owner_id", "created_by"];
       // The log of administrators keeps its entries.
