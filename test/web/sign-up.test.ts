@@ -94,7 +94,7 @@ describeWeb(
       await page.getByRole("link", { name: "Open your files" }).waitFor();
       await web.lookAt(page, "invite-done");
       await page.getByRole("link", { name: "Open your files" }).click();
-      await page.waitForURL(/\/home$/);
+      await page.waitForURL(/\/files$/);
     });
   },
   { env: { LARDER_SIGNUP: "invite" }, hasAccounts: false },
