@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { shareWith } from "../support/account-shares.ts";
 import type { Account } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
+import { suggestions } from "../support/text-search.ts";
 import { menuLabels, names, row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { closeByKey, untilKeysWork } from "./support/focus.ts";
@@ -221,6 +222,10 @@ describeWeb("received files in lists with own ones", (web) => {
     const single = await owner.client.storedId("alone", { name: "single sheet.txt" });
     await shareWith(owner.client, single, friend);
     await owner.client.storedId("deep", { name: "deep sheet.txt", fields: { folder: "/Holiday/Day 1" } });
+    for (const q of ["deep", "single"]) {
+      const isSuggested = async () => (await suggestions(friend.client, q)).includes(`${q} sheet.txt`);
+      await eventually(`"${q}" is suggested`, isSuggested);
+    }
     const page = await web.open({ as: friend, path: "/files" });
     const field = page.getByRole("combobox", { name: "Search files and folders" });
     await untilKeysWork(page);
