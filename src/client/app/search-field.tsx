@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { type FocusEvent, type KeyboardEvent, type Ref, useEffect, useId, useState } from "react";
+import { type FocusEvent, type KeyboardEvent, type RefObject, useEffect, useId, useState } from "react";
 import { useTextSearch } from "../base/search-params.ts";
 import { whenUsed } from "../base/when-used.ts";
 import { Form } from "../ui/form.tsx";
@@ -13,16 +13,22 @@ const SuggestionList = lazyPart(() =>
 );
 
 /** The search field of all pages, with suggestions while the person types. */
-export function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> }) {
+export function SearchField({ inputRef }: { readonly inputRef: RefObject<HTMLInputElement | null> }) {
   const navigate = useNavigate();
   const query = useTextSearch()["q"] ?? "";
   const [text, setText] = useState(query);
   const suggestions = useSuggestions(text);
   useEffect(() => setText(query), [query]);
   useEffect(() => whenUsed(() => void SuggestionList.preload()), []);
-  const search = (q: string) => {
+  const leave = () => {
     suggestions.close();
+    inputRef.current?.blur();
+  };
+  const search = (q: string) => {
     if (q.trim() === "") return;
+    // On the page of the results, the person may go on to refine the search.
+    if (query === "") leave();
+    else suggestions.close();
     setText(q.trim());
     void navigate({ to: "/search", search: { q: q.trim() } });
   };
@@ -74,7 +80,7 @@ export function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElem
             active={active}
             onCount={suggestions.setCount}
             onSearch={search}
-            onClose={suggestions.close}
+            onLeave={leave}
           />
         </OptionalPart>
       )}
