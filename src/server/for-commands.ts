@@ -35,6 +35,7 @@ export interface CommandServices
     | "history"
     | "favorites"
     | "albums"
+    | "avatars"
     | "integrity"
     | "remoteStore"
     | "storeJournal"

@@ -34,8 +34,8 @@ interface ReduceOptions {
 
 /**
  * Removes all accounts but one from a copy of a database, in the same way as an administrator erases an account. The
- * remaining account becomes an administrator, because a server needs one. Also removes the audit log, which names other
- * accounts, and all references to blobs of other accounts.
+ * remaining account becomes an administrator, because a server needs one. Also removes groups, invitations, and the audit log,
+ * which name other people, and all references to blobs of other accounts.
  * @throws StartupError if there is no such account
  */
 export async function reduceTo(email: string, options: ReduceOptions): Promise<ReducedDatabase> {
@@ -61,7 +61,7 @@ export async function reduceTo(email: string, options: ReduceOptions): Promise<R
   } finally {
     await services.close();
   }
-  forgetAudit(paths.database);
+  forgetOthers(paths.database);
   fs.rmSync(snapshot.path);
   fs.rmSync(`${snapshot.path}.sha256`);
   // The new file contains none of the erased data.
@@ -96,12 +96,18 @@ function countShares(database: string, userId: number): { given: number; receive
   }
 }
 
-/** Empties the audit log. Its triggers forbid that, so they are dropped and created again. */
-function forgetAudit(database: string): void {
+/**
+ * Deletes the groups with the shares for them, and whom the server has invited or sent a new password. Empties the audit
+ * log: its triggers forbid that, so they are dropped and created again.
+ */
+function forgetOthers(database: string): void {
   const db = openDatabase(database, 5_000);
   try {
     db.sqlite
-      .transaction(() => withoutTriggers(db.sqlite, "audit", () => db.sqlite.run("DELETE FROM audit")))
+      .transaction(() => {
+        for (const table of ["groups", "invites", "reset_requests"]) db.sqlite.run(`DELETE FROM ${table}`);
+        withoutTriggers(db.sqlite, "audit", () => db.sqlite.run("DELETE FROM audit"));
+      })
       .immediate();
   } finally {
     db.close();

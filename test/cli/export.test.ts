@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile, rm, stat, symlink, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import sharp from "sharp";
 import type { Account } from "../support/client.ts";
-import { waitForNextMillisecond } from "../support/expect.ts";
+import { expectStatus, waitForNextMillisecond } from "../support/expect.ts";
 import { mountingFails, mountTmpfs } from "../support/mounts.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 import { makeTree, readTree } from "../support/trees.ts";
@@ -184,6 +185,48 @@ describe("export", () => {
       expect(items.strings("data.items", "name")).toEqual(["b.txt", "a.txt"]);
       expect(albums.at("data.albums.0.coverFileId")).toBe(items.at("data.items.1.id"));
     }
+  });
+
+  test("writes pins and the picture of the person with --metadata, and an import sets them if there are none", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const body = Uint8Array.from(
+      await sharp({ create: { width: 9, height: 9, channels: 3, background: "#0b6" } })
+        .png()
+        .toBuffer(),
+    );
+    expectStatus(await client.request("PUT", "/api/users/avatar", { body }), 200);
+    await client.folderId("f");
+    const folder = await client.folderId("deep", "/f");
+    const file = await client.storedId("a", { name: "a.txt", fields: { folder: "/f/deep" } });
+    const album = (await client.post("/api/albums", { name: "Rome", fileIds: [file] })).string("data.id");
+    const empty = (await client.post("/api/albums", { name: "Empty" })).string("data.id");
+    for (const id of [album, empty, folder]) expectStatus(await client.put(`/api/pins/${id}`, {}), 200);
+    const [whole, part] = [newPath(), newPath()];
+    await runExport(account, whole, ["--metadata"]);
+    await runExport(account, part, ["--metadata", "--folder", "/f"]);
+    const manifestOf = async (path: string) => JSON.parse(await readFile(join(path, "larder-export.json"), "utf8"));
+    expect(await manifestOf(whole)).toMatchObject({
+      pins: [{ album: "Rome" }, { folder: "f/deep" }],
+      person: { email: account.email },
+    });
+    const ofPart = await manifestOf(part);
+    expect([ofPart.pins, ofPart.person]).toEqual([[{ album: "Rome" }, { folder: "deep" }], undefined]);
+
+    const other = await server().signUp();
+    const pinsOf = async (of: Account) => (await of.client.get("/api/pins")).strings("data.pins", "name");
+    const hasPicture = async (of: Account) => (await of.client.get("/api/users/profile")).at("data.avatar") !== null;
+    await runImport(other, whole);
+    // It is the picture of another person.
+    expect([await pinsOf(other), await hasPicture(other)]).toEqual([["Rome", "deep"], false]);
+    expectStatus(
+      await other.client.delete(`/api/pins/${(await other.client.get("/api/pins")).string("data.pins.0.id")}`),
+      200,
+    );
+    expectStatus(await client.delete("/api/users/avatar"), 200);
+    for (const each of [other, account]) await runImport(each, whole);
+    expect(await pinsOf(other)).toEqual(["deep"]);
+    expect([await pinsOf(account), await hasPicture(account)]).toEqual([["Rome", "Empty", "deep"], true]);
   });
 
   test("writes the files of an earlier time with --at", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
 import { blobPath, temporaryFolders } from "../support/data-directory.ts";
+import { makeGroup, shareWithGroup } from "../support/groups.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { registerDevice } from "../support/mobile.ts";
 import {
@@ -284,32 +285,39 @@ describe("from a source", () => {
   });
 
   test("--user restores one account, and nothing of the others", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ env: { LARDER_SHOW_PEOPLE: "on" } }, async (server) => {
       const anna = await server.signUp();
       const bert = await server.signUp();
       await anna.client.storedId("anna's", { name: "anna.txt" });
       await bert.client.storedId("bert's secret", { name: "bert.txt" });
       await anna.client.storedId("of both", { name: "both.txt" });
       await bert.client.storedId("of both", { name: "both.txt" });
+      const admin = await server.addUser(["--admin"]);
+      const group = await makeGroup(admin, "Conspiracy", [anna, bert]);
+      await shareWithGroup(anna.client, await anna.client.folderId("Plans"), group);
+      const invited = await admin.client.post("/api/admin/invites", { email: "carla@example.org" });
+      expect(invited.status).toBe(201);
       const dir = join(await folder(), "backup");
       await writeFile(join(server.dataDir, "larder.toml"), `logLevel = "info"\n`, { mode: 0o600 });
       await runInProcess(["backup", dir, "--data", server.dataDir]);
       const target = join(await folder(), "restored");
       const { code, result } = await restore([dir, "--user", anna.email, "--data", target], runLarder);
       expect(code).toBe(0);
-      expect(result).toMatchObject({ users: 1, files: 2, missing: 0, contents: 2, onlyUser: { erased: 1 } });
+      expect(result).toMatchObject({ users: 1, files: 2, missing: 0, contents: 2, onlyUser: { erased: 2 } });
       expect(existsSync(blobPath(target, "bert's secret"))).toBe(false);
       expect(existsSync(blobPath(target, "of both"))).toBe(true);
       const database = await readFile(join(target, "larder.db"));
       expect(database.includes("bert.txt")).toBe(false);
-      expect(database.includes(bert.email)).toBe(false);
+      for (const name of [bert.email, "carla@example.org", "Conspiracy"]) {
+        expect([name, database.includes(name)]).toEqual([name, false]);
+      }
       // Neither the keys, which would allow to sign in to the original server as any user, nor links of other accounts.
       for (const key of ["jwt", "link", "vapid"])
         expect([key, existsSync(join(target, "secrets", `${key}.json`))]).toEqual([key, false]);
       expect(existsSync(join(target, "larder.toml"))).toBe(false);
       await withServer({ dataDir: target }, async (restored) => {
         const same = await signIn(restored, anna.email, anna.password);
-        expect((await same.names("/")).toSorted()).toEqual(["anna.txt", "both.txt"]);
+        expect((await same.names("/")).toSorted()).toEqual(["Plans", "anna.txt", "both.txt"]);
         expect((await same.get("/api/admin/stats")).status).toBe(200);
       });
       const unknown = await runInProcess(["restore", dir, "--user", "nobody@example.org", "--data", await folder()]);

@@ -29,7 +29,8 @@ export const define = defineCommand({
     ["--at <time>", "Export the files as they were at this time, such as 2026-03-01T12:00:00Z."],
     [
       "--metadata",
-      "Write tags, descriptions, metadata, favorites, and albums to larder-export.json, which larder import reads.",
+      "Write tags, descriptions, metadata, favorites, albums, pins, and the picture of the person to larder-export.json, " +
+        "which larder import reads.",
     ],
     ["--versions", "Also write earlier versions to .larder-versions."],
     ["--checksum", "Compare existing files by checksum, not by size and time."],

@@ -27,8 +27,8 @@ export const define = defineCommand({
   description:
     "Import a folder of this machine into an account, with names and modification times. The server may run at the same " +
     "time. Files that already exist with the same path, size, and time are skipped, so you can run the command again " +
-    "after an interruption. Symbolic links, sockets, and devices are skipped. Tags are restored from an export made " +
-    "with --metadata.",
+    "after an interruption. Symbolic links, sockets, and devices are skipped. Tags, favorites, albums, and pins are " +
+    "restored from an export made with --metadata.",
   options: [
     ["--user <email>", "Account to import into. (required)"],
     ["--folder <path>", "Target folder in the account. (default: /)"],

@@ -64,16 +64,17 @@ function printReport(report: MergeReport, overQuota: ReadonlySet<MergedAccount>,
     missing: presentMissing(missing),
   };
   const notes = accounts.flatMap((account) => notesOn(account, overQuota.has(account)));
-  command.print(json, describeAccounts(report, isDryRun) + toLines([...notes, ...notesOnGroups(report)]));
+  command.print(json, describeAccounts(report, isDryRun) + toLines([...notes, ...notesOnPeople(report)]));
   if (!command.isJson) command.terminal.error(toLines(problemsOf(report)));
   return missing.length + damaged.length > 0 ? EXIT.problems : EXIT.success;
 }
 
-function describeAccounts({ accounts, groups }: MergeReport, isDryRun: boolean): string {
+function describeAccounts(report: MergeReport, isDryRun: boolean): string {
+  const { accounts } = report;
   const ending = isDryRun ? "Dry run: these changes would be applied. Nothing was changed." : "Applied these changes.";
   if (accounts.length === 0) {
-    const hasGroups = groups.groups + groups.joined + groups.left > 0;
-    return hasGroups ? `${ending}\n` : "The journal has no changes newer than the database.\n";
+    const hasOthers = notesOnPeople(report).length > 0;
+    return hasOthers ? `${ending}\n` : "The journal has no changes newer than the database.\n";
   }
   const heading = ["EMAIL", "FILES", "FOLDERS", "VERSIONS", "TAGS"];
   const rows = accounts.map(({ email, files, folders, versions, labels }) => [
@@ -110,9 +111,15 @@ function notesOn(account: MergedAccount, isOverQuota: boolean): string[] {
   ];
 }
 
-function notesOnGroups({ groups: { groups, joined, left } }: MergeReport): string[] {
-  if (groups + joined + left === 0) return [];
-  return [`Groups: ${groups} deleted, ${left} memberships ended, ${joined} memberships restored.`];
+function notesOnPeople({ groups: { groups, joined, left }, profiles }: MergeReport): string[] {
+  const { pictures, removed, pins } = profiles;
+  return [
+    ...(groups + joined + left > 0
+      ? [`Groups: ${groups} deleted, ${left} memberships ended, ${joined} memberships restored.`]
+      : []),
+    ...(pictures + removed > 0 ? [`Pictures of people: ${pictures} restored, ${removed} removed.`] : []),
+    ...(pins > 0 ? [`Pins: ${pins} restored.`] : []),
+  ];
 }
 
 function problemsOf({ damaged, missing }: MergeReport): string[] {

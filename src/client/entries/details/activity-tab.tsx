@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Entry } from "../../api/types.ts";
 import { formatDateTime, formatRelative } from "../../base/format.ts";
 import { PagedList } from "../../ui/paged-list.tsx";
+import { PersonAvatar } from "../../ui/person-avatar.tsx";
 import { type Activity, activityQuery } from "./api.ts";
 import { text } from "./text.ts";
 
@@ -21,6 +22,7 @@ export function ActivityTab({ entry }: { readonly entry: Entry }) {
           <li key={`${one.at} ${one.kind} ${index}`} className="border-s-2 border-line ps-3 text-sm">
             <p className="break-words">{describe(one)}</p>
             <p className="text-muted">
+              <ActorPicture by={one.by} />
               {whoDid(one)}
               <time dateTime={one.at} title={formatDateTime(one.at)}>
                 {formatRelative(one.at)}
@@ -30,6 +32,15 @@ export function ActivityTab({ entry }: { readonly entry: Entry }) {
         ))}
       </ol>
     </PagedList>
+  );
+}
+
+function ActorPicture({ by }: Pick<Activity, "by">) {
+  if (by === null || by.name === "") return null;
+  return (
+    <span className="me-1.5 inline-flex align-middle">
+      <PersonAvatar id={by.id} name={by.name} size={18} />
+    </span>
   );
 }
 

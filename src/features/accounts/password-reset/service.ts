@@ -17,6 +17,7 @@ import { resetMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
 import type { CredentialRevoker } from "../profile/change-profile.ts";
 import { emailKey } from "../users/email.ts";
+import { checkLinkAccount } from "../users/link-account.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { resetQueries } from "./queries.ts";
@@ -95,11 +96,7 @@ export class PasswordReset {
    */
   issue(_tx: Transaction, userId: number): string {
     const { users, clock } = this.#options;
-    const user = users.findById(userId);
-    if (user === undefined || user.email === "") throw new AppError("not_found", "This account no longer exists.");
-    if (user.disabledAtMs !== null) {
-      throw new AppError("account_disabled", "This account is disabled. Enable it first, then create the link.");
-    }
+    checkLinkAccount(users, userId);
     const token = newSecretToken();
     const nowMs = clock.nowMs();
     this.#queries.put.run(userId, hashToken(token), this.#hashCredentials(userId), nowMs, nowMs + RESET_LIFETIME_MS);

@@ -10,6 +10,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { checkNewPassword } from "../users/passwords.ts";
+import { checkLinkAccount } from "../users/link-account.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 
@@ -50,11 +51,7 @@ export class Welcome {
    */
   issue(_tx: Transaction, userId: number): WelcomeLink {
     const { users, clock } = this.#options;
-    const user = users.findById(userId);
-    if (user === undefined || user.email === "") throw new AppError("not_found", "This account no longer exists.");
-    if (user.disabledAtMs !== null) {
-      throw new AppError("account_disabled", "This account is disabled. Enable it first, then create the link.");
-    }
+    checkLinkAccount(users, userId);
     const token = newSecretToken();
     const nowMs = clock.nowMs();
     this.#queries.put.run(userId, hashToken(token), nowMs, nowMs + LIFETIME_MS);

@@ -39,6 +39,11 @@ export class ExportedAlbums {
     if (this.#paths.has(nodeId)) this.#paths.set(nodeId, path);
   }
 
+  /** The name of an album by its public id; undefined for an unknown one. */
+  nameOf(id: string): string | undefined {
+    return this.#albums.find(({ summary }) => summary.publicId === id)?.summary.name;
+  }
+
   /** The albums for the manifest, with the files that were exported. Albums without any are left out. */
   entries(): ManifestAlbum[] {
     return this.#albums.flatMap(({ summary: { name, description, chosenCoverId }, files }) => {
@@ -84,18 +89,24 @@ export class ImportedAlbums {
     if (this.#files.has(key)) this.#files.set(key, { folder, name });
   }
 
-  /** Creates the albums, or adds the files to an album of the same name. Call when all files are stored. */
-  async write(): Promise<void> {
+  /**
+   * Creates the albums, or adds the files to an album of the same name. Call when all files are stored.
+   * @returns their ids by name
+   */
+  async write(): Promise<ReadonlyMap<string, string>> {
     const { albums, user, entries } = this.#options;
+    const ids = new Map<string, string>();
     for (const { name, description = "", cover, items } of entries) {
       const fileIds = items.flatMap((path) => this.#findId(path) ?? []);
       if (fileIds.length === 0) continue;
       const { publicId, isNew } = await albums.addByName(user, { name, description, fileIds });
+      ids.set(name, publicId);
       const coverFileId = cover === undefined ? undefined : this.#findId(cover);
       if (isNew && coverFileId !== undefined && fileIds.includes(coverFileId)) {
         await albums.update(user, publicId, { coverFileId });
       }
     }
+    return ids;
   }
 
   #findId(path: string): string | undefined {

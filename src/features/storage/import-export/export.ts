@@ -15,8 +15,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { describeTargetError, UNFINISHED } from "./content-writer.ts";
-import type { AlbumService } from "../../library/albums/service.ts";
-import { ExportedAlbums } from "./albums.ts";
+import { ExportedAccount, type ExportedAccountOptions } from "./exported-account.ts";
 import { MANIFEST_NAME, type ManifestEntry, ManifestWriter, VERSIONS_NAME } from "./manifest.ts";
 import { probeTarget, type TargetLimits, TargetNames } from "./target-names.ts";
 import { TransferPool } from "./transfer-pool.ts";
@@ -24,12 +23,11 @@ import type { ExportReport, ExportRequest, TransferProblem, TransferReason, Writ
 import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link Exporter}. */
-interface ExporterOptions {
+interface ExporterOptions extends ExportedAccountOptions {
   readonly tree: TreeReader;
   readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
   readonly history: Pick<HistoryService, "list">;
   readonly favorites: Pick<FavoriteService, "among">;
-  readonly albums: Pick<AlbumService, "list" | "files">;
   /** The data directory. */
   readonly dataDir: string;
 }
@@ -92,7 +90,7 @@ class ExportRun {
   readonly #pool: TransferPool;
   readonly #limits: TargetLimits;
   readonly #manifest: ManifestWriter | undefined;
-  #albums: ExportedAlbums | undefined;
+  #account: ExportedAccount | undefined;
   readonly #startedMs = performance.now();
   readonly #counts = { files: 0, written: 0, writtenBytes: 0, unchanged: 0, folders: 0, versions: 0, problems: 0 };
   readonly #problems: TransferProblem[] = [];
@@ -119,9 +117,9 @@ class ExportRun {
 
   async run(): Promise<ExportReport> {
     try {
-      // Only the current state has albums.
-      const hasAlbums = this.#manifest !== undefined && this.#request.atMs === undefined;
-      if (hasAlbums) this.#albums = await ExportedAlbums.read(this.#options.albums, this.#user);
+      // Only the current state has albums and pins.
+      const hasAccount = this.#manifest !== undefined && this.#request.atMs === undefined;
+      if (hasAccount) this.#account = await ExportedAccount.read(this.#options, this.#user, this.#request);
       if (this.#request.atMs === undefined) await this.#planCurrent();
       else await this.#planPast(this.#request.atMs);
       await this.#writeAll();
@@ -130,7 +128,7 @@ class ExportRun {
       this.#manifest?.discard();
       throw error;
     }
-    if (this.#stopped === undefined) this.#manifest?.finish(this.#albums?.entries() ?? []);
+    if (this.#stopped === undefined) this.#manifest?.finish(this.#account?.describe());
     else this.#manifest?.discard();
     return {
       ...this.#counts,
@@ -282,7 +280,7 @@ class ExportRun {
     if (this.#manifest === undefined && !this.#request.hasVersions) return undefined;
     const node = this.#options.tree.findByIds([planned.id])[0];
     const below = disk.slice(this.#request.target.length + 1);
-    this.#albums?.note(planned.id, below);
+    this.#account?.note(planned.id, below);
     const entry = { path: below, ...(isRenamed && { name: planned.name }) };
     const isFavorite = node !== undefined && this.#options.favorites.among(this.#user, [node]).has(node.id);
     const described = { ...entry, ...(node && labelsOf(node)), ...(isFavorite && ({ isFavorite } as const)) };

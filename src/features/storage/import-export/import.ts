@@ -15,7 +15,6 @@ import { AppError } from "../../../errors.ts";
 import { joinPath } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
-import type { AlbumService } from "../../library/albums/service.ts";
 import type { RemoteStoreService } from "../remote-store/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
@@ -25,20 +24,19 @@ import { type ImportGroup, newGroup, sendBlobs } from "./import-group.ts";
 import { ImportPlan, type PlannedEntry } from "./import-plan.ts";
 import { explainFullDisk, ImportProgress } from "./import-progress.ts";
 import { ImportRows, type ReadFile, type WrittenFile } from "./import-rows.ts";
-import { ImportedAlbums } from "./albums.ts";
+import { ImportedAccount, type ImportedAccountOptions } from "./imported-account.ts";
 import { readManifest } from "./manifest.ts";
 import { type SourceFile, walkSource } from "./source-walk.ts";
 import { TransferPool } from "./transfer-pool.ts";
 import type { ImportJob, ImportReport, ImportRequest, ImportResult } from "./types.ts";
 
 /** Dependencies of {@link Importer}. */
-interface ImporterOptions {
+interface ImporterOptions extends ImportedAccountOptions {
   readonly db: Pick<Db, "changedElsewhere">;
   readonly writer: Writer;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly favorites: Pick<FavoriteService, "set">;
-  readonly albums: Pick<AlbumService, "addByName" | "update">;
   readonly blobs: Pick<BlobStore, "stat">;
   /** Undefined without a bucket. */
   readonly remoteStore: Pick<RemoteStoreService, "sendNow"> | undefined;
@@ -110,7 +108,7 @@ class ImportRun {
   /** The group that is being written. */
   #writing: Promise<void> | undefined;
   #failure: unknown;
-  #albums: ImportedAlbums | undefined;
+  #account: ImportedAccount | undefined;
   /** Files whose blobs had no references when they were read: garbage collection may be about to remove them. */
   readonly #atRisk: ReadFile[] = [];
 
@@ -129,18 +127,18 @@ class ImportRun {
     const progress = this.#progress;
     const manifest = readManifest(source);
     const labelsOf = manifest && ((path: string) => manifest.labels.get(path));
-    this.#albums = new ImportedAlbums({ ...this.#options, user: this.#user, source, entries: manifest?.albums ?? [] });
+    this.#account = new ImportedAccount({ ...this.#options, user: this.#user, source, account: manifest?.account });
     for (const entry of walkSource({ source, folder, isRenaming, labelsOf, leftOut: this.#options.dataDir })) {
       if (signal.aborted) progress.stopped ??= "interrupted";
       if (progress.stopped !== undefined || this.#failure !== undefined) break;
-      this.#albums.note(entry);
+      this.#account.note(entry);
       const planned = this.#plan.next(entry);
       if (planned !== undefined) await this.#add(planned);
       onProgress(progress.counts);
       await this.#pause();
     }
     await this.#finish();
-    if (this.#pool !== undefined && progress.stopped === undefined) await this.#albums.write();
+    if (this.#pool !== undefined && progress.stopped === undefined) await this.#account.write();
     onProgress(progress.counts);
     return progress.report();
   }
@@ -364,7 +362,7 @@ class ImportRun {
         counts.renamed++;
         if (node !== undefined) {
           progress.addRenaming(file.path, joinPath(node.folder, node.name));
-          this.#albums?.noteStored(file.path, node);
+          this.#account?.noteStored(file.path, node);
         }
       }
       if (blob.method === "copied" || blob.method === "cloned" || blob.method === "linked") counts[blob.method]++;

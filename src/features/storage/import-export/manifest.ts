@@ -1,6 +1,6 @@
 /**
- * The manifest of an export: tags and metadata of files and folders, and albums, in one JSON file with a line for each
- * entry. An import of the folder reads it and restores them.
+ * The manifest of an export: tags and metadata of files and folders, albums, pins, and the picture of the person, in one
+ * JSON file with a line for each entry. An import of the folder reads it and restores them.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -39,14 +39,29 @@ export interface ManifestAlbum {
   readonly items: readonly string[];
 }
 
+/** A pin: the path of a folder in the export, or the name of an album in it. */
+export type ManifestPin = { readonly folder: string } | { readonly album: string };
+
+/** What a manifest says about the account. */
+export interface ManifestAccount {
+  readonly albums: readonly ManifestAlbum[];
+  /** In their order. */
+  readonly pins: readonly ManifestPin[];
+  /** Whose files these are, and the picture of that person in Base64; absent without one. */
+  readonly person?: { readonly email: string; readonly picture: string };
+}
+
 /** The entries of a manifest by their path. */
 export type Labels = ReadonlyMap<string, ManifestEntry>;
 
 /** What a manifest contains. */
 interface Manifest {
   readonly labels: Labels;
-  readonly albums: readonly ManifestAlbum[];
+  readonly account: ManifestAccount;
 }
+
+/** More than a picture ever has; what is larger was not written by an export. */
+const PICTURE_CHARACTERS_MAX = 128 * 1024;
 
 /** Writes a manifest entry by entry, to a file next to the final one. */
 export class ManifestWriter {
@@ -70,10 +85,11 @@ export class ManifestWriter {
     if (this.#lines.length >= 1_000) this.#flush();
   }
 
-  /** Adds the albums, and moves the file to its final name. */
-  finish(albums: readonly ManifestAlbum[]): void {
-    const lines = albums.map((album) => `\n${JSON.stringify(album)}`).join(",");
-    this.#lines.push(albums.length === 0 ? "\n]}\n" : `\n],"albums":[${lines}\n]}\n`);
+  /** Adds the account, and moves the file to its final name. @param account undefined for an earlier state */
+  finish(account: ManifestAccount | undefined): void {
+    const { albums = [], pins = [], person } = account ?? {};
+    const end = person === undefined ? "" : `,"person":${JSON.stringify(person)}`;
+    this.#lines.push(`\n]${listField("albums", albums)}${listField("pins", pins)}${end}}\n`);
     this.#flush();
     fs.fsyncSync(this.#fd);
     fs.closeSync(this.#fd);
@@ -93,6 +109,11 @@ export class ManifestWriter {
   }
 }
 
+/** A list as the next field of the manifest, an item a line; nothing if it is empty. */
+function listField(name: string, items: readonly object[]): string {
+  return items.length === 0 ? "" : `,"${name}":[${items.map((item) => `\n${JSON.stringify(item)}`).join(",")}\n]`;
+}
+
 /** Reads the manifest of an exported folder; undefined if there is none, or the file is no manifest. */
 export function readManifest(source: string): Manifest | undefined {
   let text: string;
@@ -105,19 +126,19 @@ export function readManifest(source: string): Manifest | undefined {
   const parsed = parse(text);
   if (parsed === undefined) return undefined;
   const labels = new Map<string, ManifestEntry>();
-  for (const entry of parsed.entries) {
+  for (const entry of listOf(parsed["entries"])) {
     const checked = validate(entry);
     if (checked !== undefined) labels.set(checked.path, checked);
   }
-  return { labels, albums: parsed.albums.flatMap((album) => validateAlbum(album) ?? []) };
+  const albums = listOf(parsed["albums"]).flatMap((album) => validateAlbum(album) ?? []);
+  const pins = listOf(parsed["pins"]).flatMap((pin) => validatePin(pin) ?? []);
+  return { labels, account: { albums, pins, ...validatePerson(parsed["person"]) } };
 }
 
-function parse(text: string): Readonly<Record<"entries" | "albums", readonly unknown[]>> | undefined {
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    if (!isRecord(parsed) || parsed["format"] !== FORMAT || !Array.isArray(parsed["entries"])) return undefined;
-    const albums: unknown = parsed["albums"];
-    return { entries: parsed["entries"], albums: Array.isArray(albums) ? albums : [] };
+    return isRecord(parsed) && parsed["format"] === FORMAT && Array.isArray(parsed["entries"]) ? parsed : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -149,6 +170,20 @@ function validateAlbum(album: unknown): ManifestAlbum | undefined {
   };
 }
 
+function validatePin(pin: unknown): ManifestPin | undefined {
+  if (!isRecord(pin)) return undefined;
+  const { folder, album } = pin;
+  if (typeof folder === "string") return { folder };
+  return typeof album === "string" ? { album } : undefined;
+}
+
+function validatePerson(person: unknown): Pick<ManifestAccount, "person"> {
+  if (!isRecord(person)) return {};
+  const { email, picture } = person;
+  if (typeof email !== "string" || typeof picture !== "string" || picture.length > PICTURE_CHARACTERS_MAX) return {};
+  return { person: { email, picture } };
+}
+
 function validMetadata(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const metadata: Record<string, string> = {};
   for (const [key, value] of Object.entries(values)) if (typeof value === "string") metadata[key] = value;
@@ -164,6 +199,10 @@ function attempt<T>(check: () => T): T | undefined {
     if (error instanceof AppError) return undefined;
     throw error;
   }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function isText(value: unknown): value is string {

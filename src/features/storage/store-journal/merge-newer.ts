@@ -1,7 +1,8 @@
 /**
  * Merges newer objects of the store journal into a database that was restored to an earlier state: files, folders,
- * versions, tags, moves, renames, links, shares and memberships of groups. It deletes only revoked links and shares, deleted
- * groups and ended memberships; deletions of files are only counted. A second run changes nothing.
+ * versions, tags, moves, renames, links, shares, memberships of groups, pictures of people and pins. It deletes only
+ * revoked links and shares, deleted groups, ended memberships and removed pictures of people; deletions of files are only
+ * counted. A second run changes nothing.
  */
 import type { Database } from "bun:sqlite";
 import { basename, join } from "node:path";
@@ -18,6 +19,7 @@ import { readEndedShares } from "./ended-shares.ts";
 import { asideFolderOf, findNewer, markMerged, type NewerObjects } from "./newer-objects.ts";
 import { type ContinuingObjects, findContinuing } from "./continuing-objects.ts";
 import { GroupMerge, type GroupMergeCounts } from "./group-merge.ts";
+import { ProfileMerge, type ProfileMergeCounts } from "./profile-merge.ts";
 import { ShareMerge } from "./share-merge.ts";
 import {
   ACCOUNTS_FOLDER,
@@ -79,6 +81,7 @@ export interface MergedAccount extends MergeResult {
 export interface MergeReport {
   readonly accounts: readonly MergedAccount[];
   readonly groups: GroupMergeCounts;
+  readonly profiles: ProfileMergeCounts;
   /** Objects that could not be read completely, with the reason. The next run tries them again. */
   readonly damaged: readonly DamagedObject[];
   readonly missing: readonly MissingContent[];
@@ -105,13 +108,13 @@ export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
   const damaged: DamagedObject[] = [];
   const accounts = new Map<string, MergedAccount>();
   const staged = new StagedRecords(options.workingFile);
-  let groups: GroupMergeCounts;
+  let people: Pick<MergeReport, "groups" | "profiles">;
   try {
     const newer = (await findNewer(sqlite, root, epoch)).filter((objects) => !excluded.has(asideFolderOf(objects)));
     const chosen = await chooseAccounts(newer, options, damaged);
     const ended = await readEndedShares(root, sqlite);
     const isEnded = (id: string) => ended.has(id);
-    groups = await mergeGroups(isEnded, options, damaged);
+    people = await mergePeople(isEnded, options, damaged);
     for (const { objects, account } of chosen) {
       const faultsBefore = damaged.length;
       const missingBefore = finder.missing.size;
@@ -132,30 +135,33 @@ export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
     staged.close();
   }
   const missing = [...finder.missing.entries()].map(([digest, content]) => ({ digest, ...content }));
-  return { accounts: [...accounts.values()], groups, damaged, missing, returned: finder.returned };
+  return { accounts: [...accounts.values()], ...people, damaged, missing, returned: finder.returned };
 }
 
-/** Merges the memberships of all accounts, or of the requested one. Their records have no number in a journal. */
-async function mergeGroups(
+/** Merges the records of all accounts, or of the requested one. They have no number in a journal. */
+async function mergePeople(
   isEnded: (id: string) => boolean,
   options: MergeOptions,
   damaged: DamagedObject[],
-): Promise<GroupMergeCounts> {
+): Promise<Pick<MergeReport, "groups" | "profiles">> {
   const { sqlite, root, email } = options;
-  const merge = new GroupMerge({ ...options, isEnded });
-  if (email === undefined) await merge.removeGroups();
+  const groups = new GroupMerge({ ...options, isEnded });
+  const profiles = new ProfileMerge(options);
+  if (email === undefined) await groups.removeGroups();
   const recorded = new Set(await namesIn(join(root, ACCOUNTS_FOLDER)));
   const accounts = sqlite
     .query<{ id: string; key: string }, []>("SELECT public_id AS id, email_key AS key FROM users")
     .all()
     .filter(({ key }) => email === undefined || key === emailKey(email));
-  await merge.endMemberships(new Set(accounts.map(({ id }) => id)));
+  await groups.endMemberships(new Set(accounts.map(({ id }) => id)));
   for (const { id } of accounts) {
     if (!recorded.has(basename(accountPath(root, id)))) continue;
-    const record = await readAccountRecord(root, id, damaged);
-    if (record !== undefined) await merge.join(record);
+    const read = await readAccountRecord(root, id, damaged);
+    if (read === undefined) continue;
+    await groups.join(read.record);
+    await profiles.merge(read.record, read.writtenAtMs);
   }
-  return merge.counts;
+  return { groups: groups.counts, profiles: profiles.counts };
 }
 
 /** Ends the shares of a copy that are noted as ended, also in accounts without newer objects. */
@@ -180,7 +186,8 @@ async function chooseAccounts(
   for (const objects of found) {
     const { account: id } = objects;
     const existing = known.get(id);
-    const account = existing === null ? await readAccountRecord(root, id, damaged) : bareAccount(id, existing.email);
+    const account =
+      existing === null ? (await readAccountRecord(root, id, damaged))?.record : bareAccount(id, existing.email);
     if (account === undefined) {
       damaged.push({ path: objects.path, fault: "its account is unknown" });
     } else if (email === undefined || emailKey(account.email) === emailKey(email)) chosen.push({ objects, account });

@@ -14,6 +14,7 @@ import { silentLog } from "../../../lib/log.ts";
 import { beginNodeEpoch } from "../../../tree/tables/node-epochs.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import { nameKey } from "../../accounts/users/service.ts";
+import { putAvatar } from "./avatar-rows.ts";
 import { readEndedShares } from "./ended-shares.ts";
 import {
   ACCOUNTS_FOLDER,
@@ -194,8 +195,8 @@ async function readAccounts(root: string, nowMs: number, damaged: DamagedObject[
   for (const name of await namesIn(join(root, ACCOUNTS_FOLDER))) {
     const id = /^(.+)\.jsonl\.zst$/.exec(name)?.[1];
     if (id === undefined) continue;
-    const record = await readAccountRecord(root, id, damaged);
-    if (record !== undefined) found.set(record.account, record);
+    const read = await readAccountRecord(root, id, damaged);
+    if (read !== undefined) found.set(read.record.account, read.record);
   }
   for (const name of await namesIn(root)) {
     if (name === ACCOUNTS_FOLDER || name === NEWER_FOLDER || found.has(name)) continue;
@@ -204,19 +205,19 @@ async function readAccounts(root: string, nowMs: number, damaged: DamagedObject[
   return [...found.values()].sort((a, b) => a.created - b.created || (a.account < b.account ? -1 : 1));
 }
 
-/** The record of an account from its own object; undefined if that has none. */
+/** The record of an account from its own object, and when that was written, 0 if unknown; undefined if it has none. */
 export async function readAccountRecord(
   root: string,
   account: string,
   damaged: DamagedObject[],
-): Promise<AccountRecord | undefined> {
+): Promise<{ readonly record: AccountRecord; readonly writtenAtMs: number } | undefined> {
   let record: AccountRecord | undefined;
   const path = accountPath(root, account);
-  const { fault } = await readObjects(path, (line) => {
+  const { fault, writtenAtMs = 0 } = await readObjects(path, (line) => {
     record = parseAccountRecord(line) ?? record;
   });
   if (fault !== undefined) damaged.push({ path, fault });
-  return record;
+  return record && { record, writtenAtMs };
 }
 
 /** An account whose own record is lost: disabled, with an email that nobody has. */
@@ -264,19 +265,11 @@ export function insertAccount(
     );
   if (row === null) throw new Error("an inserted account has an id");
   new GroupRecords(sqlite).join(row.id, account, isEnded);
-  insertAvatar(sqlite, row.id, account);
+  if (account.avatar !== undefined) putAvatar(sqlite, row.id, account.avatar);
   sqlite
     .query<void, (number | null)[]>("INSERT INTO accounts (id, root_id, quota_bytes) VALUES (?1, 0, ?2)")
     .run(row.id, account.quota ?? null);
   return row.id;
-}
-
-function insertAvatar(sqlite: Database, userId: number, { avatar }: AccountRecord): void {
-  if (avatar === undefined) return;
-  const { digest, large, small, changed } = avatar;
-  sqlite
-    .query("INSERT INTO avatars (user_id, digest, large, small, changed_at) VALUES (?1, ?2, ?3, ?4, ?5)")
-    .run(userId, ...[digest, large, small].map((text) => Buffer.from(text, "hex")), changed);
 }
 
 function findEmail(sqlite: Database, userId: number): string {

@@ -48,9 +48,15 @@ describe("a manifest", () => {
     writer.add({ path: "a.txt", tags: ["red"], metadata: { description: "two\nlines" } });
     writer.add({ path: "f/b_c", name: "b:c", capturedAt: "2026-01-01T00:00:00.000Z" });
     const album = { name: "Rome", description: "two\nlines", cover: "f/b_c", items: ["f/b_c", "a.txt"] };
-    writer.finish([album, { name: "x", items: [] }]);
-    const { labels, albums } = readManifest(folder) ?? {};
-    expect(albums).toEqual([album, { name: "x", items: [] }]);
+    const account = {
+      albums: [album, { name: "x", items: [] }],
+      pins: [{ album: "Rome" }, { folder: "f" }],
+      person: { email: "a@example.org", picture: "UklGRg==" },
+    };
+    writer.finish(account);
+    const manifest = readManifest(folder);
+    expect(manifest?.account).toEqual(account);
+    const labels = manifest?.labels;
     expect(labels?.get("a.txt")).toEqual({ path: "a.txt", tags: ["red"], metadata: { description: "two\nlines" } });
     expect(labels?.get("f/b_c")).toEqual({ path: "f/b_c", name: "b:c", capturedAt: "2026-01-01T00:00:00.000Z" });
     expect(fs.readdirSync(folder)).toEqual([MANIFEST_NAME]);
@@ -80,9 +86,10 @@ describe("a manifest", () => {
       { path: "b", tags: ["ok", 7], metadata: "none" },
     ];
     const albums = [null, { name: "a" }, { name: 1, items: [] }, { name: "b", items: ["x", 1], cover: 2 }];
-    fs.writeFileSync(join(folder, MANIFEST_NAME), JSON.stringify({ format: "larder-export", entries, albums }));
+    const account = { albums, pins: [null, { folder: 1 }, { folder: "f" }], person: { email: "a@example.org" } };
+    fs.writeFileSync(join(folder, MANIFEST_NAME), JSON.stringify({ format: "larder-export", entries, ...account }));
     const { labels, ...rest } = readManifest(folder) ?? {};
-    expect(rest).toEqual({ albums: [{ name: "b", items: ["x"] }] });
+    expect(rest).toEqual({ account: { albums: [{ name: "b", items: ["x"] }], pins: [{ folder: "f" }] } });
     expect([...(labels ?? [])]).toEqual([
       ["a", { path: "a", tags: [], metadata: { t: "x" } }],
       ["b", { path: "b", tags: ["ok"] }],

@@ -676,3 +676,40 @@ test("memberships that ended stay ended, new ones are merged, a deleted group is
   expect(groupsOf(accountId)).toEqual(["came back", "left", "stays"]);
   await expectSound();
 });
+
+test("the later picture of a person counts, one that was removed is removed, and pins are added", async () => {
+  const setPicture = (id: number | undefined, text: string) => {
+    const picture = Buffer.from(`RIFF0000WEBP${text}`);
+    const values = [id ?? 0, Buffer.alloc(32, 7), picture, tree.clock.nowMs()];
+    tree.db.sqlite.run("INSERT OR REPLACE INTO avatars VALUES (?1, ?2, ?3, ?3, ?4)", values);
+  };
+  const setPins = (id: number, pins: readonly string[]) =>
+    tree.db.sqlite.run("UPDATE users SET settings = ?2 WHERE id = ?1", [id, JSON.stringify({ theme: "dark", pins })]);
+  const people: number[] = [];
+  const accountId = await live(
+    (id) => {
+      people.push(id, tree.addAccount(), tree.addAccount());
+      for (const each of people) setPicture(each, "before");
+      setPins(id, ["a", "b"]);
+    },
+    (id) => {
+      setPicture(id, "after");
+      tree.db.sqlite.run("DELETE FROM avatars WHERE user_id = ?1", [people[1] ?? 0]);
+      setPicture(people[2], "after");
+      setPins(id, ["c", "a"]);
+    },
+  );
+  setPicture(people[2], "of the present");
+  const planned = await merge(true);
+  const report = await merge();
+  expect(report).toEqual(planned);
+  expect(report.profiles).toEqual({ pictures: 1, removed: 1, pins: 1 });
+  const pictures = tree.db.sqlite.query("SELECT user_id, substr(CAST(large AS TEXT), 13) FROM avatars ORDER BY 1");
+  expect(pictures.values()).toEqual([
+    [accountId, "after"],
+    [people[2] ?? 0, "of the present"],
+  ]);
+  const settings = tree.db.sqlite.query("SELECT settings FROM users WHERE id = ?1").values(accountId);
+  expect(settings).toEqual([[JSON.stringify({ theme: "dark", pins: ["a", "b", "c"] })]]);
+  expect((await merge()).profiles).toEqual({ pictures: 0, removed: 0, pins: 0 });
+});
