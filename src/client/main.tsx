@@ -11,7 +11,7 @@ import { watchConnection } from "./api/connection.ts";
 import { applyLocale } from "./app/locale.ts";
 import { nextTask } from "./base/next-task.ts";
 import { makeRouter } from "./app/router.tsx";
-import { watchSession } from "./api/session.ts";
+import { setSignOutCheck, watchSession } from "./api/session.ts";
 import { applyStoredTheme } from "./base/theme.ts";
 import { prepareFormats } from "./base/format.ts";
 
@@ -19,6 +19,10 @@ import { prepareFormats } from "./base/format.ts";
 export async function mount(root: HTMLElement): Promise<void> {
   applyStoredTheme();
   watchSession();
+  setSignOutCheck(async (userId) => {
+    const { askBeforeSignOut } = await import("./features/editor/ask-before-sign-out.ts");
+    return askBeforeSignOut(userId);
+  });
   watchConnection();
   followOtherTabs(queryClient);
   followReturns(queryClient);

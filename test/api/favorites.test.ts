@@ -152,6 +152,32 @@ describe("favorites", () => {
     expect(await favoriteNames(recipient.client)).toEqual(["sea.txt"]);
   });
 
+  test("of others have the best rights of all shares above them, as in the search", async () => {
+    const [owner, recipient] = [await server().signUp(), await server().signUp()];
+    const viewed = await owner.client.folderId("viewed");
+    const edited = await owner.client.folderId("edited-heron", "/viewed");
+    const above = await owner.client.storedId("1", { name: "above-heron.txt", fields: { folder: "/viewed" } });
+    const fields = { folder: "/viewed/edited-heron" };
+    const below = await owner.client.storedId("2", { name: "below-heron.txt", fields });
+    const outer = await shareWith(owner.client, viewed, recipient, { versions: true });
+    await shareWith(owner.client, edited, recipient, { permissions: "write", versions: false });
+    const own = await recipient.client.storedId("3", { name: "own-heron.txt" });
+    expectStatus(await mark(recipient.client, [edited, above, below, own]), 200);
+    const rights = {
+      "own-heron.txt": { permission: "own", canManage: true, showsVersions: true },
+      // Only its owner may rename or move the shared folder itself.
+      "edited-heron": { permission: "write", canManage: false, showsVersions: true, share: outer },
+      "above-heron.txt": { permission: "read", canManage: false, showsVersions: true, share: outer },
+      "below-heron.txt": { permission: "write", canManage: true, showsVersions: true, share: outer },
+    };
+    const favorites = (await recipient.client.get("/api/favorites")).at("data.favorites");
+    const hits = (await recipient.client.get("/api/files/search?q=heron")).at("data.files");
+    for (const [name, expected] of Object.entries(rights)) {
+      expect(favorites).toContainEqual(expect.objectContaining({ name, ...expected }));
+      expect(hits).toContainEqual(expect.objectContaining({ name, ...expected }));
+    }
+  });
+
   test("have the files of shared albums, until the album is shared no more", async () => {
     const [owner, guest] = [await server().signUp(), await server().signUp()];
     const id = await owner.client.storedId("1", { name: "lake.jpg" });
@@ -159,7 +185,7 @@ describe("favorites", () => {
     const share = await owner.client.post(`/api/albums/${album}/shares`, { user: guest.email });
     expect((await mark(guest.client, [id])).at("data.failed")).toEqual([]);
     const listed = await guest.client.get("/api/favorites");
-    expect(listed.at("data.favorites.0")).toMatchObject({ name: "lake.jpg", isOwn: false });
+    expect(listed.at("data.favorites.0")).toMatchObject({ name: "lake.jpg", isOwn: false, permission: "read" });
     expect(listed.at("data.favorites.0")).not.toHaveProperty("share");
     expect(await favoriteNames(owner.client)).toEqual([]);
     expectStatus(await owner.client.delete(`/api/shares/${share.string("data.id")}`), 200);

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { shareWith } from "../support/account-shares.ts";
-import { expectStatus } from "../support/expect.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
 import type { Account } from "../support/client.ts";
 import { tryLock } from "../support/dav-locks.ts";
 import { connectDav } from "../support/webdav.ts";
+import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 import { untilFocused } from "./support/focus.ts";
 import { openPreview, overlay } from "./support/preview.ts";
@@ -43,6 +44,38 @@ async function hasDraft(): Promise<boolean> {
   });
   database.close();
   return JSON.stringify(found).includes("new old");
+}
+
+/** Stores the drafts of this browser for another account too. Runs in the page. */
+async function copyDrafts(userId: string): Promise<void> {
+  const database = await new Promise<IDBDatabase>((resolve) => {
+    const opening = indexedDB.open("larder-drafts", 1);
+    opening.onsuccess = () => resolve(opening.result);
+  });
+  await new Promise<void>((resolve) => {
+    const transaction = database.transaction("drafts", "readwrite");
+    transaction.oncomplete = () => resolve();
+    const drafts = transaction.objectStore("drafts");
+    const reading = drafts.openCursor();
+    reading.onsuccess = () => {
+      if (reading.result !== null) drafts.put(reading.result.value, [userId, "file"]);
+    };
+  });
+  database.close();
+}
+
+/** The ids of the accounts with drafts. Runs in the page. */
+async function draftOwners(): Promise<string[]> {
+  const database = await new Promise<IDBDatabase>((resolve) => {
+    const opening = indexedDB.open("larder-drafts", 1);
+    opening.onsuccess = () => resolve(opening.result);
+  });
+  const found = await new Promise<IDBValidKey[]>((resolve) => {
+    const reading = database.transaction("drafts").objectStore("drafts").getAllKeys();
+    reading.onsuccess = () => resolve(reading.result);
+  });
+  database.close();
+  return found.flatMap((key) => (Array.isArray(key) && typeof key[0] === "string" ? [key[0]] : []));
 }
 
 describeWeb("the editor", (web) => {
@@ -109,7 +142,7 @@ describeWeb("the editor", (web) => {
     await question.waitFor({ state: "detached" });
     await area(page).getByText("new old").waitFor();
     // As after a crash: the next visit finds the text.
-    await page.waitForFunction(hasDraft);
+    await eventually("the draft is stored", () => page.evaluate(hasDraft));
     page.once("dialog", (dialog) => void dialog.accept());
     await page.reload();
     await page.getByText(/Your unsaved changes from .* are back\./).waitFor();
@@ -121,6 +154,36 @@ describeWeb("the editor", (web) => {
     await overlay(page).getByText("new old").waitFor();
     expect(await bytesOf(account, id)).toBe("new old");
     expect(await versions(account, id)).toBe(2);
+  });
+
+  test("asks before a sign-out that deletes unsaved changes, and deletes only those of the account", async () => {
+    const [account, other] = [await web.account(), await web.account()];
+    const id = await account.client.storedId("old", { name: "note.txt" });
+    const page = await web.open({ as: account, path: `/edit/${id}` });
+    await untilReady(page);
+    await page.keyboard.type("new ");
+    await eventually("the draft is stored", () => page.evaluate(hasDraft));
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.goto(new URL("/files", page.url()).href);
+    await row(page, "note.txt").waitFor();
+    await page.evaluate(copyDrafts, other.id);
+    const signOut = async () => {
+      await page.getByRole("button", { name: /^Account: / }).click();
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+    };
+    await signOut();
+    const question = page.getByRole("alertdialog", { name: "Sign out and delete unsaved changes?" });
+    await untilFocused(page, question);
+    await question.getByText("This browser has unsaved changes of 1 text.").waitFor();
+    await web.lookAt(page, "editor-sign-out");
+    await question.getByRole("button", { name: "Stay signed in" }).click();
+    await question.waitFor({ state: "detached" });
+    expect(await page.evaluate(draftOwners)).toEqual([account.id, other.id].toSorted());
+    await signOut();
+    await untilFocused(page, question);
+    await question.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    expect(await page.evaluate(draftOwners)).toEqual([other.id]);
   });
 
   test("does not overwrite what was saved since: the person compares and chooses", async () => {

@@ -1077,6 +1077,9 @@ export interface ResponseData {
   };
   readonly "GET /api/files/search": {
     readonly files: readonly (Schemas["Item"] & {
+      readonly permission: "own" | "write" | "read";
+      readonly canManage: boolean;
+      readonly showsVersions: boolean;
       readonly share?: string;
       readonly owner?: {
         readonly id: string;
@@ -1241,8 +1244,8 @@ export interface ResponseData {
       readonly activityAt: string;
       readonly permission: "own" | "write" | "read";
       readonly canManage: boolean;
-      readonly share?: string;
       readonly showsVersions: boolean;
+      readonly share?: string;
     })[];
     readonly nextCursor: string | null;
   };
@@ -1362,6 +1365,9 @@ export interface ResponseData {
   readonly "GET /api/favorites": {
     readonly favorites: readonly (Schemas["Item"] & {
       readonly isOwn: boolean;
+      readonly permission: "own" | "write" | "read";
+      readonly canManage: boolean;
+      readonly showsVersions: boolean;
       readonly share?: string;
     })[];
     readonly pagination: Schemas["Pagination"];

@@ -26,11 +26,15 @@ type SessionState =
   | { readonly status: "unknown" | "signed-out" }
   | (SignedInUser & { readonly status: "signed-in"; readonly isLost: boolean });
 
+/** What a sign-out of an account would lose. @returns what to do after it; undefined to stay signed in */
+type SignOutCheck = (userId: string) => Promise<(() => Promise<void>) | undefined>;
+
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const store = createStore<SessionState>({ status: "unknown" });
 let renewalTimer: ReturnType<typeof setTimeout> | undefined;
 let renewalDueMs = Number.POSITIVE_INFINITY;
 let recovery: Promise<boolean> | undefined;
+let askBeforeSignOut: SignOutCheck = () => Promise.resolve(nothing);
 
 /**
  * The signed-in user, on pages that require sign-in.
@@ -108,20 +112,34 @@ export function recoverSession(): Promise<boolean> {
   return recover();
 }
 
+/** Sets what is asked before each sign-out. */
+export function setSignOutCheck(ask: SignOutCheck): void {
+  askBeforeSignOut = ask;
+}
+
 /**
- * Ends the session here and in the other tabs, and goes to the sign-in page.
+ * Ends the session here and in the other tabs, and goes to the sign-in page, unless the person decides to stay.
  * @param next the address to open after the next sign-in
  * @throws ApiError, OfflineError
  */
 export async function signOut(next?: string): Promise<void> {
+  const state = store.get();
+  // If the question can't be asked, the person must still get out.
+  const forget = state.status === "signed-in" ? await askBeforeSignOut(state.user.id).catch(() => nothing) : nothing;
+  if (forget === undefined) return;
   // The server stops sending anyway; this discards what is still on its way. Not awaited: a push service may be away.
   void endSubscription().catch(ignore);
   // 401: the session has ended already, which has the same result.
   await request("POST", "/api/auth/signout", { body: { everywhere: false } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
+  await forget();
   notifyTabs({ kind: "signed-out" });
   void goToSignIn(next);
+}
+
+function nothing(): Promise<void> {
+  return Promise.resolve();
 }
 
 /** Listens to the other tabs and renews the session before it expires. Called once, by main.tsx. */

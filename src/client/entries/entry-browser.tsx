@@ -19,11 +19,13 @@ import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
 import type { ListKind } from "./read-preferences.ts";
-import { canMove, useRightsOf } from "./rights.ts";
+import { canAddTo, useRightsOf } from "./rights.ts";
+import { ItemCount } from "./item-count.tsx";
 import { useColumns } from "./use-columns.ts";
 import { SelectionBar } from "./actions/selection-bar.tsx";
 import { type ExtraItems, type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
 import { usePreview } from "./use-preview.tsx";
+import { ViewOptions } from "./view-options.tsx";
 import type { PreviewSource } from "./preview-source.ts";
 import { type DetailsState, useDetailsState } from "./details-state.ts";
 
@@ -55,8 +57,8 @@ export interface EntryBrowserProps<T extends Entry> {
   thumbnailOf?(entry: T, size: "small" | "medium"): ReactNode;
   /** Actions of the page, at the end of the menu. */
   readonly extraItems?: ExtraItems<T>;
-  /** Shown above the list while nothing is selected. */
-  readonly toolbar: ReactNode;
+  /** Shown above the list while nothing is selected, next to the view options; by default the number of entries. */
+  readonly summary?: ReactNode;
   /** The files that the preview goes through; by default those of the collection. */
   readonly previewSource?: PreviewSource;
   readonly takesFocusFrom?: FocusBefore | undefined;
@@ -96,7 +98,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   };
   return (
     <>
-      <Bar collection={collection} actions={actions} toolbar={props.toolbar} onClear={onClear} />
+      <Bar collection={collection} actions={actions} summary={props.summary} sort={props.sort} onClear={onClear} />
       <div className="flex min-h-0 flex-1 gap-3">
         {/* A list, not a function: the click that opens the menu may have changed the selection. It must not be empty
             before, because an empty menu does not open. */}
@@ -145,7 +147,7 @@ function useFolderDrops<T extends Entry>({ destinationOf, onDropFiles }: EntryBr
   const canWrite = useCanWrite();
   const byRights = (folder: T): Destination | undefined => {
     const rights = rightsOf(folder);
-    return folder.type === "folder" && canMove(rights) ? { folder: folder.path, share: rights.share } : undefined;
+    return folder.type === "folder" && canAddTo(rights) ? { folder: folder.path, share: rights.share } : undefined;
   };
   return { destinationOf: (folder) => (canWrite ? (destinationOf ?? byRights)(folder) : undefined), onDropFiles };
 }
@@ -168,16 +170,16 @@ function Details({ isOpen, entry, hasAddress, close }: DetailsState) {
   );
 }
 
-/** The toolbar of the page, or of the selection if there is one. */
+/** The summary and the view options, or the toolbar of the selection if there is one. */
 function Bar<T extends Entry>({
   collection,
   actions,
-  toolbar,
+  summary = <ItemCount collection={collection} />,
+  sort,
   onClear,
-}: {
-  readonly collection: Collection<T>;
+}: Pick<EntryBrowserProps<T>, "collection" | "summary"> & {
+  readonly sort: GridSort | undefined;
   readonly actions: SelectionActions;
-  readonly toolbar: ReactNode;
   readonly onClear: () => void;
 }) {
   const isDragging = useIsDragging();
@@ -193,7 +195,12 @@ function Bar<T extends Entry>({
           onClear={onClear}
         />
       ) : (
-        <div className="flex h-full items-center justify-between gap-2">{toolbar}</div>
+        <div className="flex h-full items-center justify-between gap-2">
+          {summary}
+          <div className="flex shrink-0">
+            <ViewOptions sort={sort} />
+          </div>
+        </div>
       )}
     </div>
   );

@@ -111,6 +111,6 @@ export function filesOfList(source: Pick<PageSource<Entry>, "key" | "fetchPage">
 }
 
 /** Whether an entry is a file. */
-export function isFile(entry: Entry): entry is FileRecord {
+export function isFile<T extends Entry>(entry: T): entry is T & FileRecord {
   return entry.type === "file";
 }

@@ -42,6 +42,11 @@ export function canMove({ isOwn, canManage, share }: EntryRights): boolean {
   return canManage && (isOwn || share !== undefined);
 }
 
+/** Whether entries can be added to a folder with these rights. */
+export function canAddTo({ isOwn, canChange, share }: EntryRights): boolean {
+  return canChange && (isOwn || share !== undefined);
+}
+
 /** The rights to an entry of the surrounding list. */
 export type RightsOf = (entry: Pick<Entry, "id">) => EntryRights;
 

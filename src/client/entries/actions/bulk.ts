@@ -159,7 +159,8 @@ export function canDropInto(entries: readonly Entry[], folder: string, isCopy: b
 
 /** Whether a folder is an entry or below it. */
 export function contains(entry: Entry, folder: string): boolean {
-  return entry.type === "folder" && (folder === entry.path || folder.startsWith(`${entry.path}/`));
+  // The top folder of a share has the path "/".
+  return entry.type === "folder" && `${folder}/`.startsWith(entry.path === "/" ? "/" : `${entry.path}/`);
 }
 
 /** The ids of entries by their parent folder, to undo a move. */

@@ -6,7 +6,7 @@ import { ignore } from "../../base/ignore.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { showError, toast } from "../../ui/toast.tsx";
 import { type Clip, setClipboard, useClipboard } from "../clipboard.ts";
-import { canMove, type EntryRights } from "../rights.ts";
+import { canAddTo, canMove, type EntryRights } from "../rights.ts";
 import { text } from "../text.ts";
 import { canMoveInto, type Destination } from "./bulk.ts";
 import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
@@ -78,16 +78,12 @@ export function usePaste(target: Destination | undefined): (() => void) | undefi
  * @param entry the only selected entry
  * @returns a function that pastes; undefined if nothing was copied or cut, and where the person may not add anything
  */
-export function usePasteInto(
-  entry: Entry | undefined,
-  { isOwn, canChange, share }: EntryRights,
-): (() => void) | undefined {
+export function usePasteInto(entry: Entry | undefined, rights: EntryRights): (() => void) | undefined {
   const clip = useClipboard();
   const actions = useEntryActions();
   const canWrite = useCanWrite();
-  const isTarget = isOwn || (canChange && share !== undefined);
-  if (clip === undefined || entry?.type !== "folder" || !canWrite || !isTarget) return undefined;
-  return () => void paste(actions, clip, { folder: entry.path, share }).catch(showError);
+  if (clip === undefined || entry?.type !== "folder" || !canWrite || !canAddTo(rights)) return undefined;
+  return () => void paste(actions, clip, { folder: entry.path, share: rights.share }).catch(showError);
 }
 
 /** Copies what was copied, and moves what was cut: a file stays with its owner, so elsewhere it is copied too. */

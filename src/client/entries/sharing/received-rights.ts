@@ -1,8 +1,7 @@
 /** What a share lets its recipient do. */
-import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
-import { type EntryRights, NO_RIGHTS, OWNER_RIGHTS, type RightsOf } from "../rights.ts";
-import { type ReceivedShare, receivedQuery } from "./api.ts";
+import type { Entry } from "../../api/types.ts";
+import { type EntryRights, OWNER_RIGHTS } from "../rights.ts";
+import type { ReceivedShare } from "./api.ts";
 
 type Granted = Pick<ReceivedShare, "id" | "permissions" | "versions">;
 
@@ -32,30 +31,22 @@ function itemOf({ file, folder, album }: ReceivedShare): string | undefined {
   return (file ?? folder ?? album)?.id;
 }
 
-/** An entry of a list with own and received ones. The paths of a received one are below its share. */
-interface MixedEntry {
-  readonly id: string;
+/** What the server reports about an entry of a list with own and received ones. */
+export interface PermittedEntry {
+  readonly permission: "own" | "write" | "read";
+  readonly canManage: boolean;
+  readonly showsVersions: boolean;
+  /** The share that its paths are below. A file of a shared album has none. */
   readonly share?: string;
-  /** False for a file of a shared album, which has no share. */
-  readonly isOwn?: boolean;
 }
 
-/**
- * The rights in a list with own and received entries.
- * @param hasReceived whether there are any of others, so that their shares have to be known
- */
-export function useMixedRights(hasReceived: boolean): RightsOf {
-  const { data: shares } = useQuery({ ...receivedQuery, enabled: hasReceived });
-  return useMemo(() => {
-    const known = new Map(shares?.map((share) => [share.id, withBestRights(share, shares)]));
-    return ({ id, share, isOwn = share === undefined }: MixedEntry) => {
-      if (isOwn) return OWNER_RIGHTS;
-      if (share === undefined) return NO_RIGHTS;
-      const granted = known.get(share);
-      // Until the share is known, and after it has ended.
-      if (granted === undefined) return NO_RIGHTS;
-      const isItem = granted.file?.id === id || granted.folder?.id === id;
-      return isItem ? itemRights(granted) : contentRights(granted);
-    };
-  }, [shares]);
+/** The rights in such a list. */
+export function mixedRights({
+  permission = "own",
+  canManage = false,
+  showsVersions = false,
+  share,
+}: Pick<Entry, "id"> & Partial<PermittedEntry>): EntryRights {
+  if (permission === "own") return OWNER_RIGHTS;
+  return { isOwn: false, canManage, canChange: permission === "write", showsVersions, isFileOrFolder: true, share };
 }

@@ -24,7 +24,6 @@ import { Breadcrumbs, type Crumb, crumbsAbove } from "./breadcrumbs.tsx";
 import { type FocusBefore, takeFocus } from "../../entries/focus.ts";
 import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browser.tsx";
 import type { GridSort } from "../../entries/collection/grid-types.ts";
-import { ItemCount } from "../../entries/item-count.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { NewFileKind } from "../../entries/dialogs/new-file-dialog.tsx";
 import { folderFiles } from "../../entries/preview-source.ts";
@@ -37,7 +36,7 @@ import { columnsOf } from "../../entries/entry-columns.tsx";
 import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
 import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { text } from "../../entries/text.ts";
-import { sortItems, ViewOptions } from "../../entries/view-options.tsx";
+import { sortItems } from "../../entries/view-options.tsx";
 import { saveListState, findListState } from "./list-states.ts";
 import { useCanWrite } from "../../api/session.ts";
 
@@ -270,14 +269,6 @@ function FolderContent({
       label={text.listLabel(name)}
       kind={share === undefined ? "files" : "received"}
       columns={COLUMNS}
-      toolbar={
-        <>
-          <ItemCount collection={collection} />
-          <div className="flex shrink-0">
-            <ViewOptions sort={sort} />
-          </div>
-        </>
-      }
     />
   );
 }

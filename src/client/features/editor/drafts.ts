@@ -1,6 +1,6 @@
 /*
- * Unsaved changes of texts, in IndexedDB: they survive a crash of the browser, a reload, and signing out and in again.
- * Each account has its own.
+ * Unsaved changes of texts, in IndexedDB: they survive a crash of the browser, a reload, and the end of a session. Each
+ * account has its own. Signing out deletes them, as others may use the browser.
  */
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { TextFormat } from "./text-format.ts";
@@ -52,6 +52,25 @@ export function draftsOf(userId: string, fileId: string): DraftStore {
       }),
     delete: () => inStore((store) => store.delete("drafts", key)),
   };
+}
+
+/** The drafts of an account; of none if the browser stores nothing. */
+export async function countDrafts(userId: string): Promise<number> {
+  try {
+    return await inStore((store) => store.count("drafts", allOf(userId)));
+  } catch {
+    return 0; // Storage is switched off.
+  }
+}
+
+/** @throws DOMException if the browser stores nothing */
+export function deleteDrafts(userId: string): Promise<void> {
+  return inStore((store) => store.delete("drafts", allOf(userId)));
+}
+
+/** In the order of IndexedDB, lists come after all strings. */
+function allOf(userId: string): IDBKeyRange {
+  return IDBKeyRange.bound([userId], [userId, []]);
 }
 
 async function inStore<T>(action: (store: IDBPDatabase<DraftsSchema>) => Promise<T>): Promise<T> {

@@ -31,6 +31,15 @@ export const text = defineText("editor", {
     "This file isn't text in UTF-8 or UTF-16, so saving it here could damage it. Download it to edit it on your device.",
   download: "Download",
   toFolder: "Back to the folder",
+  signOutTitle: "Sign out and delete unsaved changes?",
+  signOutBody: (count: number) =>
+    plural(
+      count,
+      "This browser has unsaved changes of # text. To save them, open it in the editor.",
+      "This browser has unsaved changes of # texts. To save them, open these in the editor.",
+    ),
+  signOut: "Sign out",
+  signOutCancel: "Stay signed in",
   restored: (when: string) => `Your unsaved changes from ${when} are back.`,
   restoredOld: (when: string) =>
     `Your unsaved changes from ${when} are back. The file has changed since then: when you save, you can compare both.`,

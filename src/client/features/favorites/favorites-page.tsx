@@ -1,49 +1,37 @@
-import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry } from "../../api/types.ts";
-import type { Destination } from "../../entries/actions/bulk.ts";
 import type { GridColumn, GridSort } from "../../entries/collection/grid-types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { RightsContext } from "../../entries/rights.ts";
-import { useMixedRights } from "../../entries/sharing/received-rights.ts";
+import { mixedRights, type PermittedEntry } from "../../entries/sharing/received-rights.ts";
+import { useOpenMixedFolder } from "../../entries/sharing/open-folder.ts";
 import { columnsOf, locationOf as folderOf, subtitleOf } from "../../entries/entry-columns.tsx";
-import { useGoToFolder } from "../../entries/folder-address.ts";
 import { filesOfList } from "../../entries/preview-source.ts";
 import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { text as entriesText } from "../../entries/text.ts";
-import { ViewOptions } from "../../entries/view-options.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { Star } from "../../ui/icons.ts";
 import { Page } from "../../ui/page.tsx";
 import { text } from "./text.ts";
 
-/** A favorite; `share` names the share that its paths are below. A file of a shared album is neither own nor in a share. */
-type Favorite = Entry & { readonly isOwn: boolean; readonly share?: string };
+/** A favorite of the person. */
+type Favorite = Entry & PermittedEntry;
 
 /** The person's favorites, own ones and received ones, as a list with all actions. */
 export function FavoritesPage() {
-  const goToFolder = useGoToFolder();
-  const navigate = useNavigate();
+  const openFolder = useOpenMixedFolder();
   const sort = useListSort("favorites", SORTS);
   const source = useFavorites(sort);
   const collection = useCollection(source);
   const previewSource = useMemo(() => filesOfList(source), [source]);
   const { pages } = collection;
-  const rightsOf = useMixedRights([...pages.known().values()].some(({ share }) => share !== undefined));
-  const openFolder = (path: string) => {
-    const opened = [...pages.known().values()].find((entry) => entry.type === "folder" && entry.path === path);
-    if (opened?.share === undefined) goToFolder(path);
-    else void navigate({ to: "/shared/with-me", search: { share: opened.share, path } });
-  };
-  const destinationOf = (entry: Favorite): Destination | undefined =>
-    entry.type === "folder" && rightsOf(entry).canChange ? { folder: entry.path, share: entry.share } : undefined;
   return (
     <Page title={text.title} fill>
       {pages.error !== undefined ? (
@@ -53,28 +41,17 @@ export function FavoritesPage() {
           {text.emptyHint}
         </EmptyState>
       ) : (
-        <RightsContext value={rightsOf}>
+        <RightsContext value={mixedRights}>
           <EntryBrowser
             collection={collection}
             label={text.listLabel}
             folder="/"
-            destinationOf={destinationOf}
             kind="favorites"
             previewSource={previewSource}
             columns={COLUMNS}
             onOpenFolder={openFolder}
             subtitle={locationAndSize}
             sort={sort}
-            toolbar={
-              <>
-                <span className="text-sm text-muted">
-                  {pages.total !== undefined && entriesText.items(pages.total)}
-                </span>
-                <div className="flex shrink-0">
-                  <ViewOptions sort={sort} />
-                </div>
-              </>
-            }
           />
         </RightsContext>
       )}
@@ -108,9 +85,9 @@ const COLUMNS: readonly GridColumn<Favorite>[] = [
 ];
 const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 
-function locationOf({ folder, share }: Favorite): string {
-  if (share !== undefined) return folder === "/" ? text.sharedWithMe : `${text.sharedWithMe}${folder}`;
-  return folderOf(folder);
+function locationOf({ folder, permission }: Favorite): string {
+  if (permission === "own") return folderOf(folder);
+  return folder === "/" ? text.sharedWithMe : `${text.sharedWithMe}${folder}`;
 }
 
 function locationAndSize(entry: Favorite): string {

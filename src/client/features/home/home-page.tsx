@@ -9,9 +9,7 @@ import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { columnsOf, locationOf as folderOf, sizeOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { RightsContext } from "../../entries/rights.ts";
-import { useMixedRights } from "../../entries/sharing/received-rights.ts";
 import { text as entriesText } from "../../entries/text.ts";
-import { ViewOptions } from "../../entries/view-options.tsx";
 import { Button, buttonClassName } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
@@ -61,11 +59,7 @@ function RecentFiles({
   const navigate = useNavigate();
   // The preview shows favorites too.
   const { known } = collection.pages;
-  const rightsOfFavorite = useMixedRights((favorites ?? []).some(({ share }) => share !== undefined));
-  const rightsOf = useMemo(
-    () => rightsOfHome(known().values(), favorites ?? [], rightsOfFavorite),
-    [known, favorites, rightsOfFavorite],
-  );
+  const rightsOf = useMemo(() => rightsOfHome([...(favorites ?? []), ...known().values()]), [known, favorites]);
   const openFolderOf = ({ folder, permission, share }: RecentFile) => {
     if (permission === "own") goToFolder(folder);
     else void navigate({ to: "/shared/with-me", search: share === undefined ? {} : { share, path: folder } });
@@ -91,14 +85,7 @@ function RecentFiles({
               }),
           },
         ]}
-        toolbar={
-          <>
-            <h2 className="text-base font-semibold">{text.recent}</h2>
-            <div className="flex shrink-0">
-              <ViewOptions />
-            </div>
-          </>
-        }
+        summary={<h2 className="text-base font-semibold">{text.recent}</h2>}
       />
     </RightsContext>
   );

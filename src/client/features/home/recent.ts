@@ -4,7 +4,8 @@ import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
-import { type EntryRights, OWNER_RIGHTS, type RightsOf } from "../../entries/rights.ts";
+import { OWNER_RIGHTS, type RightsOf } from "../../entries/rights.ts";
+import { mixedRights, type PermittedEntry } from "../../entries/sharing/received-rights.ts";
 import type { Entry } from "../../api/types.ts";
 
 /** A recent file, with what happened to it. */
@@ -38,24 +39,8 @@ export const recentSource: PageSource<RecentFile> = {
   },
 };
 
-/** The rights to what the page lists: some of it is shared by others. */
-export function rightsOfHome(
-  recent: Iterable<RecentFile>,
-  favorites: readonly (Pick<Entry, "id"> & { readonly isOwn: boolean })[],
-  rightsOfFavorite: RightsOf,
-): RightsOf {
-  const rights = new Map<string, EntryRights>();
-  for (const favorite of favorites) if (!favorite.isOwn) rights.set(favorite.id, rightsOfFavorite(favorite));
-  for (const { id, permission, canManage, showsVersions, share } of recent) {
-    if (permission === "own") continue;
-    rights.set(id, {
-      isOwn: false,
-      canManage,
-      canChange: permission === "write",
-      showsVersions,
-      isFileOrFolder: true,
-      share,
-    });
-  }
+/** The rights to these entries: some of them are shared by others. The preview knows only ids. */
+export function rightsOfHome(entries: readonly (Pick<Entry, "id"> & PermittedEntry)[]): RightsOf {
+  const rights = new Map(entries.map((entry) => [entry.id, mixedRights(entry)]));
   return ({ id }) => rights.get(id) ?? OWNER_RIGHTS;
 }

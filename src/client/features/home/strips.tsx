@@ -12,11 +12,12 @@ import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { folderParam } from "../../entries/folder-address.ts";
 import { type Pin, pinsQuery } from "../../entries/pins/api.ts";
 import { dropFolderOf, iconOf, linkTo as linkToPin } from "../../entries/pins/link.ts";
+import type { PermittedEntry } from "../../entries/sharing/received-rights.ts";
 import { cx } from "../../ui/cx.ts";
 import { text } from "./text.ts";
 
-/** A favorite; `share` names the share that its paths are below. A file of a shared album is neither own nor in a share. */
-export type Favorite = Entry & { readonly isOwn: boolean; readonly share?: string };
+/** A favorite of the person. */
+export type Favorite = Entry & PermittedEntry;
 
 /** More of them are on the page of favorites. */
 const SHOWN_MAX = 12;

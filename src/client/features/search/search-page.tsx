@@ -1,4 +1,3 @@
-import { useNavigate } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { Search } from "../../ui/icons.ts";
 import { type ReactNode, useMemo } from "react";
@@ -16,22 +15,21 @@ import type { ListPage, PageSource } from "../../entries/collection/read-pages.t
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { filePage, isFile, type PreviewSource, searchPages } from "../../entries/preview-source.ts";
 import { columnsOf, locationOf, subtitleOf } from "../../entries/entry-columns.tsx";
-import { useGoToFolder } from "../../entries/folder-address.ts";
 import { sortOf, sortOptions } from "../../entries/list-sort.ts";
 import { RightsContext } from "../../entries/rights.ts";
-import { useMixedRights } from "../../entries/sharing/received-rights.ts";
+import { useOpenMixedFolder } from "../../entries/sharing/open-folder.ts";
+import { mixedRights, type PermittedEntry } from "../../entries/sharing/received-rights.ts";
 import { text as entriesText } from "../../entries/text.ts";
-import { ViewOptions } from "../../entries/view-options.tsx";
 import { splitByMatches, searchTerms } from "./query-terms.ts";
 import { SearchFilters } from "./search-filters.tsx";
 import { text } from "./text.ts";
 
-/** A hit. Of what others share, `share` names the share that its paths are below. */
-type Hit = Entry & {
-  readonly share?: string;
-  readonly owner?: { readonly name: string };
-  readonly matches?: readonly ContentMatch[];
-};
+/** A file or folder that was found. */
+type Hit = Entry &
+  PermittedEntry & {
+    readonly owner?: { readonly name: string };
+    readonly matches?: readonly ContentMatch[];
+  };
 
 /** Where the content of a file contains the words. */
 interface ContentMatch {
@@ -90,14 +88,13 @@ function useSearchSource(query: string, { field, order }: GridSort): PageSource<
 }
 
 function Results({ query }: { readonly query: string }) {
-  const openFolder = useOpenFolder();
+  const openFolder = useOpenMixedFolder();
   const sort = useSearchSort();
   const { field, order } = sort;
   const collection = useCollection(useSearchSource(query, sort));
   const previewSource = useMemo(() => foundFiles(query, { field, order }), [query, field, order]);
   const { pages } = collection;
   const { first } = pages;
-  const rightsOf = useMixedRights([...pages.known().values()].some(({ share }) => share !== undefined));
   const terms = useMemo(() => searchTerms(query), [query]);
   const nameOf = useMemo(() => (entry: Hit) => <MarkedName name={entry.name} terms={terms} />, [terms]);
 
@@ -122,7 +119,7 @@ function Results({ query }: { readonly query: string }) {
     );
   }
   return (
-    <RightsContext value={rightsOf}>
+    <RightsContext value={mixedRights}>
       <EntryBrowser
         collection={collection}
         label={text.listLabel}
@@ -135,33 +132,18 @@ function Results({ query }: { readonly query: string }) {
         excerptOf={excerptOf}
         nameOf={nameOf}
         subtitle={locationAndSize}
-        toolbar={
-          <>
-            <p role="status" className="min-w-0 truncate text-sm text-muted">
-              {pages.total !== undefined &&
-                (first?.isLowerBound === true ? text.foundAtLeast(pages.total) : text.found(pages.total))}
-              {` · ${text.sortedBy(labelOf(sort))}`}
-              {first?.isIndexing === true && ` · ${text.indexing}`}
-              {first?.contents.state === "preparing" && ` · ${text.preparing(first.contents.percent)}`}
-            </p>
-            <div className="flex shrink-0">
-              <ViewOptions sort={sort} />
-            </div>
-          </>
+        summary={
+          <p role="status" className="min-w-0 truncate text-sm text-muted">
+            {pages.total !== undefined &&
+              (first?.isLowerBound === true ? text.foundAtLeast(pages.total) : text.found(pages.total))}
+            {` · ${text.sortedBy(labelOf(sort))}`}
+            {first?.isIndexing === true && ` · ${text.indexing}`}
+            {first?.contents.state === "preparing" && ` · ${text.preparing(first.contents.percent)}`}
+          </p>
         }
       />
     </RightsContext>
   );
-}
-
-/** Received folders have their own page. */
-function useOpenFolder(): (path: string, folder: Hit) => void {
-  const goToFolder = useGoToFolder();
-  const navigate = useNavigate();
-  return (path, { share }) => {
-    if (share === undefined) goToFolder(path);
-    else void navigate({ to: "/shared/with-me", search: { share, path } });
-  };
 }
 
 /** The files among the results. A file can't be found by its id, so the first pages are searched for it. */

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { FailedItems, FileIds, Item } from "../files/model.ts";
 import { ref } from "../../../http/documented.ts";
+import { ItemRightsFields } from "../permissions/item-rights.ts";
 
 /** POST /api/favorites */
 export const FavoriteBody = t.Object({ ids: FileIds, favorite: t.Boolean() });
@@ -22,7 +23,7 @@ const FavoriteItem = {
     Item,
     t.Object({
       isOwn: t.Boolean(),
-      share: t.Optional(t.String({ description: "Id of the received share to which its paths are relative" })),
+      ...ItemRightsFields,
     }),
   ],
 };

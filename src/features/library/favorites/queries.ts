@@ -19,7 +19,15 @@ export interface ShareRow {
   readonly share: string;
   /** Row id of the node that it shares. */
   readonly sharedId: number;
+  /** {@link CAN_WRITE} and {@link SHOWS_VERSIONS}: what the shares of the node itself allow, */
+  readonly own: number;
+  /** and those of the folders above it. */
+  readonly above: number;
 }
+
+/** Bits of what a share allows. */
+export const CAN_WRITE = 1;
+export const SHOWS_VERSIONS = 2;
 
 /** Accounts that are remembered to have no favorites; a number each. */
 const WITHOUT_MAX = 10_000;
@@ -129,27 +137,39 @@ const isInSharedAlbum = (id: string) => `EXISTS (SELECT 1 FROM album_items i IND
   CROSS JOIN shares s INDEXED BY shares_album ON s.album_id = i.album_id WHERE i.node_id = ${id} AND i.is_hidden = 0
   AND s.kind = 'account' AND ${isForUser("s", "?1")} AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
 
-/** The row id of a share of the node `id` with the account `?1` that is live at the time `?2`; null if there is none. */
-const shareOf = (id: string) => `(SELECT min(s.id) FROM shares s INDEXED BY shares_node
+/** A value from the shares of the node `id` with the account `?1` that are live at the time `?2`. */
+const fromShares = (value: string, id: string) => `(SELECT ${value} FROM shares s INDEXED BY shares_node
   WHERE s.node_id = ${id} AND s.kind = 'account' AND ${isForUser("s", "?1")} AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
+/** The row id of such a share; null if there is none. */
+const shareOf = (id: string) => fromShares("min(s.id)", id);
+/** The best of what such shares allow, as bits. */
+const rightsOf = (id: string) =>
+  fromShares(
+    `ifnull(max(s.can_write), 0) * ${CAN_WRITE} + ifnull(max(coalesce(s.shows_versions, s.can_write)), 0) * ${SHOWS_VERSIONS}`,
+    id,
+  );
+/** For statements that need no rights. */
+const noRights = () => "0";
 
 /**
- * Defines `covered(id, share_id)` for those of the nodes `start` of other accounts that are in a tree whose owner is not
- * disabled: the row id of the outermost live share with the account `?1` that covers the node, or null. It goes up from
- * each folder that has some of them, once. A chain in the trash or of a deleted folder does not end at a root.
+ * Defines `covered(id, share_id, own, above)` for those of the nodes `start` of other accounts that are in a tree whose
+ * owner is not disabled: the row id of the outermost live share with the account `?1` that covers the node, or null, and
+ * the rights of its own shares and of those above it. It goes up from each folder that has some of them, once. A chain in
+ * the trash or of a deleted folder does not end at a root.
  */
-function covered(start: string): string {
+function covered(start: string, rights: (id: string) => string): string {
   return `received AS MATERIALIZED (${start}),
-    up(start, id, parent_id, share_id) AS (
-      SELECT n.id, n.id, n.parent_id, ${shareOf("n.id")}
+    up(start, id, parent_id, share_id, rights) AS (
+      SELECT n.id, n.id, n.parent_id, ${shareOf("n.id")}, ${rights("n.id")}
         FROM (SELECT DISTINCT parent_id AS id FROM received) m CROSS JOIN nodes n ON n.id = m.id
       UNION ALL
-      SELECT up.start, n.id, n.parent_id, ifnull(${shareOf("n.id")}, up.share_id)
+      SELECT up.start, n.id, n.parent_id, ifnull(${shareOf("n.id")}, up.share_id), up.rights | ${rights("n.id")}
         FROM up CROSS JOIN nodes n ON n.id = up.parent_id),
-    reached AS MATERIALIZED (SELECT up.start AS id, up.share_id FROM up CROSS JOIN nodes n ON n.id = up.id
+    reached AS MATERIALIZED (SELECT up.start AS id, up.share_id, up.rights FROM up CROSS JOIN nodes n ON n.id = up.id
       CROSS JOIN users u ON u.id = n.account_id
       WHERE up.parent_id IS NULL AND n.name = '/' AND u.disabled_at IS NULL),
-    covered AS MATERIALIZED (SELECT r.id, ifnull(f.share_id, ${shareOf("r.id")}) AS share_id
+    covered AS MATERIALIZED (SELECT r.id, ifnull(f.share_id, ${shareOf("r.id")}) AS share_id,
+        ${rights("r.id")} AS own, f.rights AS above
       FROM received r CROSS JOIN reached f ON f.id = r.parent_id)`;
 }
 
@@ -167,7 +187,7 @@ export function selectVisible(
 ): FavoriteStatement {
   const marked = "favorites f CROSS JOIN nodes n ON n.id = f.node_id WHERE f.account_id = ?1";
   const sql = `${hasGone ? `${GONE},` : "WITH RECURSIVE"}
-      ${covered(`SELECT n.id, n.parent_id FROM ${marked} AND n.account_id <> ?1`)}
+      ${covered(`SELECT n.id, n.parent_id FROM ${marked} AND n.account_id <> ?1`, noRights)}
     SELECT n.id, n.kind, n.name FROM ${marked} AND (
       n.account_id = ?1 AND n.parent_id > 0 ${hasGone ? "AND n.parent_id NOT IN (SELECT id FROM gone)" : ""}
       OR n.account_id <> ?1 AND n.id IN (SELECT id FROM covered WHERE share_id IS NOT NULL OR ${isInSharedAlbum("covered.id")}))
@@ -175,10 +195,11 @@ export function selectVisible(
   return { sql, parameters: [accountId, nowMs] };
 }
 
-/** The outermost live share of each of these nodes of other accounts with an account. Nodes without one are left out. */
+/** The outermost live share of each of these nodes of other accounts with an account, and the rights. Nodes without one are left out. */
 export function selectShares(accountId: number, nowMs: number, nodeIds: readonly number[]): FavoriteStatement {
-  const sql = `WITH RECURSIVE ${covered("SELECT n.id, n.parent_id FROM json_each(?3) j CROSS JOIN nodes n ON n.id = j.value")}
-    SELECT c.id AS nodeId, s.public_id AS share, s.node_id AS sharedId
+  const start = "SELECT n.id, n.parent_id FROM json_each(?3) j CROSS JOIN nodes n ON n.id = j.value";
+  const sql = `WITH RECURSIVE ${covered(start, rightsOf)}
+    SELECT c.id AS nodeId, s.public_id AS share, s.node_id AS sharedId, c.own, c.above
     FROM json_each(?3) j CROSS JOIN covered c ON c.id = j.value CROSS JOIN shares s ON s.id = c.share_id`;
   return { sql, parameters: [accountId, nowMs, JSON.stringify(nodeIds)] };
 }

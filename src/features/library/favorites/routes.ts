@@ -48,10 +48,10 @@ export function favoriteRoutes({ favorites, shareMarks, tree, guard, hasThumbnai
           tree.folderSizes(nodes),
         );
         return ok({
-          favorites: found.map(({ node, share }) => ({
+          favorites: found.map(({ node, ...rights }) => ({
             ...presentItem(node, context),
-            isOwn: node.accountId === principal.user.id,
-            share,
+            isOwn: rights.permission === "own",
+            ...rights,
           })),
           pagination: paginate(page, limit, total),
         });

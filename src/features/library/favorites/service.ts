@@ -14,9 +14,10 @@ import type { SortField, SortOrder, TreeNode } from "../../../tree/model/types.t
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Outcome } from "../files/outcomes.ts";
+import { type ItemRights, itemRightsOf, OWN_ITEM } from "../permissions/item-rights.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { sharedView } from "../permissions/view.ts";
-import { FavoriteRows, selectShares, selectVisible, type ShareRow } from "./queries.ts";
+import { CAN_WRITE, FavoriteRows, selectShares, selectVisible, type ShareRow, SHOWS_VERSIONS } from "./queries.ts";
 
 /** Dependencies of {@link FavoriteService}. */
 export interface FavoriteServiceOptions {
@@ -37,11 +38,9 @@ export interface FavoritePage {
   readonly limit: number;
 }
 
-/** A favorite as the user sees it. */
-export interface Favorite {
+/** A favorite as the user sees it. A file of a shared album has no share. */
+export interface Favorite extends ItemRights {
   readonly node: TreeNode;
-  /** Public id of the share that its paths are below; undefined in the own tree, and for a file of a shared album. */
-  readonly share?: string | undefined;
 }
 
 /** Favorites of an account. */
@@ -137,7 +136,7 @@ export class FavoriteService {
   async show(user: User, nodes: readonly TreeNode[]): Promise<Favorite[]> {
     const received = nodes.filter(({ accountId }) => accountId !== user.id);
     const seen = received.length === 0 ? NONE : await this.#asReceived(user, received);
-    return nodes.flatMap((node) => (node.accountId === user.id ? [{ node }] : (seen.get(node.id) ?? [])));
+    return nodes.flatMap((node) => (node.accountId === user.id ? [{ node, ...OWN_ITEM }] : (seen.get(node.id) ?? [])));
   }
 
   /** The row ids of all favorites that the user can see. @throws AppError overloaded */
@@ -177,7 +176,7 @@ export class FavoriteService {
     for (const node of nodes) {
       const row = shares.get(node.id);
       const view = row && views.get(row.sharedId);
-      const favorite = view ? { node: view.show(node), share: row.share } : this.#ofAlbum(user, node);
+      const favorite = view ? { node: view.show(node), ...rightsOf(row) } : this.#ofAlbum(user, node);
       if (favorite !== undefined) seen.set(node.id, favorite);
     }
     return seen;
@@ -186,12 +185,25 @@ export class FavoriteService {
   /** A file of a shared album, as the user sees it. */
   #ofAlbum(user: User, { publicId }: TreeNode): Favorite | undefined {
     try {
-      return { node: this.#options.permissions.node(user, publicId, "read").node };
+      const permitted = this.#options.permissions.node(user, publicId, "read");
+      return { node: permitted.node, ...itemRightsOf(permitted) };
     } catch (error) {
       if (error instanceof AppError) return undefined;
       throw error;
     }
   }
+}
+
+/** As `Permissions` decides it. */
+function rightsOf({ share, own, above }: ShareRow): ItemRights {
+  const all = own | above;
+  return itemRightsOf({
+    isOwn: false,
+    canWrite: (all & CAN_WRITE) !== 0,
+    canManage: (above & CAN_WRITE) !== 0,
+    showsVersions: (all & SHOWS_VERSIONS) !== 0,
+    share,
+  });
 }
 
 const NONE: ReadonlyMap<number, Favorite> = new Map();

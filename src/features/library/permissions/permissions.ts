@@ -38,6 +38,10 @@ export interface PermittedNode<N extends TreeNode> {
   readonly isOwn: boolean;
   /** Public id of the share that its paths begin at; undefined for an own node, and for a file of a shared album. */
   readonly share: string | undefined;
+  /** Whether the caller may change its content, its tags, and everything below it. */
+  readonly canWrite: boolean;
+  /** Whether the caller may rename, move, and delete it. */
+  readonly canManage: boolean;
   /** Whether the caller may see earlier versions. */
   readonly showsVersions: boolean;
   /** How the caller sees the node and its surroundings: for results and errors of the tree. */
@@ -92,7 +96,7 @@ export class Permissions {
 
   /** @throws AppError not_found if the user can't see it; share_permission if the share does not grant this permission */
   file(user: User, publicId: string, permission: Permission): PermittedNode<FileNode> {
-    const { node, owner, isOwn, share, showsVersions, view } = this.#find(
+    const { node, owner, isOwn, share, canWrite, canManage, showsVersions, view } = this.#find(
       user,
       publicId,
       permission,
@@ -101,7 +105,7 @@ export class Permissions {
     );
     if (node.kind !== "file") throw notFound("This file");
     // Named one by one, as copying the rest of an object is slow, and every download comes here.
-    return { node, owner, isOwn, share, showsVersions, view };
+    return { node, owner, isOwn, share, canWrite, canManage, showsVersions, view };
   }
 
   /** Whether a user can see a file. */
@@ -203,7 +207,16 @@ export class Permissions {
     const { tree } = this.#options;
     const own = tree.findNode(user.id, publicId);
     if (own !== undefined) {
-      return { node: own, owner: user, isOwn: true, share: undefined, showsVersions: true, view: OWN_VIEW };
+      return {
+        node: own,
+        owner: user,
+        isOwn: true,
+        share: undefined,
+        canWrite: true,
+        canManage: true,
+        showsVersions: true,
+        view: OWN_VIEW,
+      };
     }
     // A user without shares gets the response in the same time for every id.
     const node = this.#grants.hasAny(user.id) ? tree.findAnywhere(publicId) : undefined;
@@ -215,8 +228,7 @@ export class Permissions {
     if (base === undefined || owner === undefined) throw notFound(what);
     requirePermission(permission, grants);
     const view = sharedView(base);
-    const showsVersions = grants.some((grant) => grant.showsVersions);
-    return { node: view.show(node), owner, isOwn: false, share: outermost?.share, showsVersions, view };
+    return { node: view.show(node), owner, isOwn: false, share: outermost?.share, ...combined(grants), view };
   }
 
   /** The owner of a node in another account, unless disabled. */
@@ -263,15 +275,20 @@ export function ownerRequired(): AppError {
   return new AppError("share_permission", REJECTION_MESSAGES.own);
 }
 
+/** The best of what these shares of a node, and of folders above it, grant. */
+function combined(grants: readonly Grant[]): Pick<PermittedNode<TreeNode>, "canWrite" | "canManage" | "showsVersions"> {
+  return {
+    canWrite: grants.some(({ canWrite }) => canWrite),
+    canManage: grants.some(({ canWrite, height }) => canWrite && height > 0),
+    showsVersions: grants.some(({ showsVersions }) => showsVersions),
+  };
+}
+
 /** @throws AppError share_permission if none of these shares grants it */
 function requirePermission(permission: Permission, grants: readonly Grant[]): void {
   if (permission === "read") return;
-  const isAllowed = grants.some(({ canWrite, showsVersions, height }) => {
-    if (permission === "versions") return showsVersions;
-    return canWrite && (permission === "write" || (permission === "manage" && height > 0));
-  });
-  if (isAllowed) return;
-  const canWrite = grants.some((grant) => grant.canWrite);
+  const { canWrite, canManage, showsVersions } = combined(grants);
+  if ({ versions: showsVersions, write: canWrite, manage: canManage, own: false }[permission]) return;
   throw new AppError(
     "share_permission",
     REJECTION_MESSAGES[permission === "manage" && !canWrite ? "write" : permission],

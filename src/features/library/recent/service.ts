@@ -12,6 +12,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { itemRightsOf, OWN_ITEM } from "../permissions/item-rights.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { type ChangeRow, type OpenedRow, RecentRows } from "./queries.ts";
 import type { RecentFile, RecentKind, RecentPosition } from "./types.ts";
@@ -36,9 +37,6 @@ const CHUNK = 256;
 const SCANNED_MAX = 2_048;
 /** A version is stored shortly before its journal row. */
 const SAME_CHANGE_MS = 1_000;
-
-/** The rights to one's own files. */
-const OWNED = { canManage: true, share: undefined, showsVersions: true } as const;
 
 /** Before all changes and openings. */
 const BEGINNING: RecentPosition = {
@@ -123,7 +121,7 @@ export class RecentFiles {
         const file = known.get(change.nodeId ?? 0);
         const isOpenedSince = (openedAt.get(change.nodeId ?? 0) ?? -1) >= change.atMs;
         if (file !== undefined && !isOpenedSince) {
-          files.push({ file, kind: kindOf(change), atMs: change.atMs, permission: "own", ...OWNED });
+          files.push({ file, kind: kindOf(change), atMs: change.atMs, ...OWN_ITEM });
         }
       }
       if (changes.length < CHUNK && files.length < limit) {
@@ -159,25 +157,11 @@ export class RecentFiles {
 
   /** An opened file as the user sees it now; undefined if they can't see it any more. */
   #asOpened(user: User, { publicId, atMs }: OpenedRow): RecentFile | undefined {
-    const { permissions } = this.#options;
     try {
-      const { node: file, isOwn, share, showsVersions } = permissions.file(user, publicId, "read");
-      if (isOwn) return { file, kind: "opened", atMs, permission: "own", ...OWNED };
-      const permission = this.#has(user, publicId, "write") ? "write" : "read";
-      const canManage = permission === "write" && this.#has(user, publicId, "manage");
-      return { file, kind: "opened", atMs, permission, canManage, share, showsVersions };
+      const permitted = this.#options.permissions.file(user, publicId, "read");
+      return { file: permitted.node, kind: "opened", atMs, ...itemRightsOf(permitted) };
     } catch (error) {
       if (error instanceof AppError) return undefined;
-      throw error;
-    }
-  }
-
-  #has(user: User, publicId: string, permission: "write" | "manage"): boolean {
-    try {
-      this.#options.permissions.file(user, publicId, permission);
-      return true;
-    } catch (error) {
-      if (error instanceof AppError) return false;
       throw error;
     }
   }

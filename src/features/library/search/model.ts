@@ -1,17 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
+import { ItemRightsFields } from "../permissions/item-rights.ts";
 import { SEARCH_SORTS } from "./service.ts";
 
 const Owner = t.Optional(t.Object({ id: t.String(), name: t.String() }, { description: "Of what others share" }));
-const Share = t.Optional(t.String({ description: "Id of the received share to which its paths are relative" }));
 
 /** A file or folder that was found. */
 const SearchItem = {
   allOf: [
     { oneOf: [ref("FileItem"), ref("FolderItem")] },
     t.Object({
-      share: Share,
+      ...ItemRightsFields,
       owner: Owner,
       matches: t.Optional(
         Type.Array(
@@ -37,7 +37,9 @@ export const SearchRecord = {
     totalIsLowerBound: t.Boolean({
       description: "There are more than pagination.total; only that many can be paged through",
     }),
-    isIndexing: t.Boolean({ description: "The most recent changes may be missing" }),
+    isIndexing: t.Boolean({
+      description: "Hits may be missing: the most recent changes, or phrases in texts that are being read again",
+    }),
     contents: t.Object(
       {
         state: t.String({ enum: ["ready", "preparing", "off"] }),
@@ -69,7 +71,7 @@ export const SuggestionsRecord = t.Object({
       mimeType: t.Optional(t.String({ description: "Of a file" })),
       folder: t.Optional(t.String({ description: "The path of the folder that contains it" })),
       path: t.Optional(t.String({ description: "Of a folder" })),
-      share: Share,
+      share: ItemRightsFields.share,
       owner: Owner,
     }),
   ),

@@ -8,10 +8,9 @@ import type { ShareMarks } from "../marks/share-marks.ts";
 import { presentContextOf } from "../files/present.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import type { TreeReader } from "../../../tree/reader.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { HitViewer, isFileHit, presentHit, presentSuggestedNode } from "./present.ts";
+import { isFileHit, presentHit, presentSuggestedNode, seeHits } from "./present.ts";
 import { SEARCH_SORTS, type SearchService } from "./service.ts";
 import { SUGGESTIONS_MAX, type SearchSuggestions } from "./suggestions.ts";
 import type { SearchTerm } from "./types.ts";
@@ -21,7 +20,6 @@ export interface SearchRoutesOptions {
   readonly search: SearchService;
   readonly searchSuggestions: SearchSuggestions;
   readonly permissions: Permissions;
-  readonly tree: TreeReader;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
@@ -35,8 +33,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** GET /api/files/search, and suggestions for it; the plain search by name is GET /api/files?search=. */
 export function searchRoutes(options: SearchRoutesOptions) {
-  const { search, searchSuggestions, guard, hasThumbnail, favorites, shareMarks, permissions, tree } = options;
-  const viewer = new HitViewer(permissions, tree);
+  const { search, searchSuggestions, guard, hasThumbnail, favorites, shareMarks, permissions } = options;
   return new Router({ prefix: "/api/files/search", guard })
     .get(
       "/",
@@ -45,10 +42,9 @@ export function searchRoutes(options: SearchRoutesOptions) {
         const { page, ...query } = readSearch(request);
         const received = permissions.receivedRoots(user);
         const result = await search.search({ accountId: user.id, received, ...query });
-        // Shares may have ended while the search ran.
-        const hits = viewer.see(user, result.nodes, permissions.receivedRoots(user));
+        const hits = seeHits(permissions, user, result.nodes);
         const files = hits.filter(isFileHit).map(({ node }) => node);
-        const matches = await search.snippets(files, result.words);
+        const matches = await search.snippets(files, result);
         // What the owner of a received file shares with others is not shown.
         const own = result.nodes.filter(({ accountId }) => accountId === user.id);
         const marks = [favorites.among(user, result.nodes), shareMarks.among(user, own)] as const;
@@ -73,7 +69,7 @@ export function searchRoutes(options: SearchRoutesOptions) {
         const q = queryOf(request)["q"] ?? "";
         const received = permissions.receivedRoots(user);
         const found = await searchSuggestions.suggest({ accountId: user.id, received, q, signal: request.signal });
-        const nodes = viewer.see(user, found.nodes, permissions.receivedRoots(user)).map(presentSuggestedNode);
+        const nodes = seeHits(permissions, user, found.nodes).map(presentSuggestedNode);
         const tags = found.tags.map((tag) => ({ kind: "tag" as const, text: tag }));
         const words = found.words.map((word) => ({ kind: "word" as const, text: word }));
         return ok({ suggestions: [...nodes, ...tags, ...words].slice(0, SUGGESTIONS_MAX) });

@@ -11,8 +11,6 @@ import { dropFiles } from "../../uploads/drop-files.ts";
 import { NO_RIGHTS, RightsContext, type RightsOf } from "../../../entries/rights.ts";
 import { invalidateShares, leaveShare, receivedQuery } from "../../../entries/sharing/api.ts";
 import { text } from "../../../entries/sharing/text.ts";
-import { text as entriesText } from "../../../entries/text.ts";
-import { ViewOptions } from "../../../entries/view-options.tsx";
 import { confirm } from "../../../ui/confirm.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorState } from "../../../ui/error-state.tsx";
@@ -99,16 +97,6 @@ function ReceivedList({ isMissing }: { readonly isMissing: boolean }) {
               null,
               { label: text.leave, icon: LogOut, danger: true, run: () => withSelected(leave) },
             ]}
-            toolbar={
-              <>
-                <span className="text-sm text-muted">
-                  {pages.total !== undefined && entriesText.items(pages.total)}
-                </span>
-                <div className="flex shrink-0">
-                  <ViewOptions sort={sort} />
-                </div>
-              </>
-            }
           />
         </RightsContext>
       )}
