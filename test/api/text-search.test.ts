@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -235,6 +236,32 @@ describe("the index", () => {
       rmSync(path);
       await own.start();
       await untilFound(client, "gargoylefish", 20);
+    });
+  });
+
+  test("reads files again whose text it dropped: for snippets, phrases, and to remove their words", async () => {
+    await withServer({ hasAccounts: true }, async (own) => {
+      const { client } = await own.signUp();
+      const html = "<html><body><p>the zyzzyvaeword is in <b>this page</b></p></body></html>";
+      const id = await client.storedId(html, { name: "a.html" });
+      await untilFound(client, "zyzzyvaeword");
+      await own.stop();
+      const index = new Database(join(own.dataDir, "text-index.db"));
+      expect(index.query("DELETE FROM stored").run().changes).toBe(1);
+      index.run("UPDATE texts SET is_stored = 0");
+      index.close();
+      await own.start();
+      const response = await search(client, "zyzzyvaeword");
+      expect(response.at("data.files.0.matches.0.snippet.1")).toEqual({ text: "zyzzyvaeword", isMatch: true });
+      expect(await names(client, '"is in this page"')).toEqual(["a.html"]);
+      expect(await names(client, '"this is in"')).toEqual([]);
+      // A start later, the text is not in memory either.
+      await own.stop();
+      await own.start();
+      expectStatus(await client.post("/api/files/trash", { fileIds: [id] }), 200);
+      await untilGone(own.dataDir, "zyzzyvaeword");
+      expectStatus(await client.post("/api/files/trash/restore", { fileIds: [id] }), 200);
+      await untilFound(client, "zyzzyvaeword");
     });
   });
 

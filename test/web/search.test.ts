@@ -92,7 +92,7 @@ describeWeb("the search", (web) => {
     await field.fill("quagga");
     await field.press("Enter");
     await page.getByText("No results").waitFor();
-    await page.getByText("Recent changes may not appear yet.").waitFor();
+    await page.getByText("Some results may not appear yet.").waitFor();
   });
 
   test("refreshes soon if recent changes may be missing", async () => {
@@ -110,7 +110,7 @@ describeWeb("the search", (web) => {
     const field = page.getByRole("combobox", { name: "Search files and folders" });
     await field.fill("quagga");
     await field.press("Enter");
-    await page.getByText("Recent changes may not appear yet.").waitFor();
+    await page.getByText("Some results may not appear yet.").waitFor();
     // Far less than the 30 seconds after which a complete list is refreshed.
     await row(page, "quagga.txt").waitFor({ timeout: 15_000 });
   });
