@@ -14,24 +14,8 @@ const SuggestionList = lazyPart(() =>
 
 /** The search field of all pages, with suggestions while the person types. */
 export function SearchField({ inputRef }: { readonly inputRef: RefObject<HTMLInputElement | null> }) {
-  const navigate = useNavigate();
-  const query = useTextSearch()["q"] ?? "";
-  const [text, setText] = useState(query);
-  const suggestions = useSuggestions(text);
-  useEffect(() => setText(query), [query]);
+  const { text, setText, suggestions, leave, search } = useSearchText(inputRef);
   useEffect(() => whenUsed(() => void SuggestionList.preload()), []);
-  const leave = () => {
-    suggestions.close();
-    inputRef.current?.blur();
-  };
-  const search = (q: string) => {
-    if (q.trim() === "") return;
-    // On the page of the results, the person may go on to refine the search.
-    if (query === "") leave();
-    else suggestions.close();
-    setText(q.trim());
-    void navigate({ to: "/search", search: { q: q.trim() } });
-  };
   const { isOpen, listId, active } = suggestions;
   const isExpanded = isOpen && suggestions.count > 0;
   return (
@@ -86,6 +70,28 @@ export function SearchField({ inputRef }: { readonly inputRef: RefObject<HTMLInp
       )}
     </search>
   );
+}
+
+/** The text of the field, and its search. The focus leaves the field before another page opens. */
+function useSearchText(field: RefObject<HTMLInputElement | null>) {
+  const navigate = useNavigate();
+  const query = useTextSearch()["q"] ?? "";
+  const [text, setText] = useState(query);
+  const suggestions = useSuggestions(text);
+  useEffect(() => setText(query), [query]);
+  const leave = () => {
+    suggestions.close();
+    field.current?.blur();
+  };
+  const search = (q: string) => {
+    if (q.trim() === "") return;
+    // On the page of the results, the person may go on to refine the search.
+    if (query === "") leave();
+    else suggestions.close();
+    setText(q.trim());
+    void navigate({ to: "/search", search: { q: q.trim() } });
+  };
+  return { text, setText, suggestions, leave, search };
 }
 
 /** Which suggestion is active, and whether they are shown: from typing until a choice, Escape, or leaving the field. */
