@@ -85,7 +85,7 @@ function useSearchText(field: RefObject<HTMLInputElement | null>) {
   };
   const search = (q: string) => {
     if (q.trim() === "") return;
-    // On the page of the results, the person may go on to refine the search.
+    // On the page of the results, the person may refine the search.
     if (query === "") leave();
     else suggestions.close();
     setText(q.trim());
