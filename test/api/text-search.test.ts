@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { shareWith, soonExpiry, waitForExpiry } from "../support/account-shares.ts";
 import { confirmIdentity } from "../support/confirm-identity.ts";
-import { expectError, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { asObject } from "../support/openapi.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -196,8 +196,8 @@ describe("the index", () => {
       .some((name) => readFileSync(join(directory, name)).includes(word));
   }
 
-  async function untilGone(directory: string, word: string): Promise<void> {
-    while (hasBytes(directory, word)) await Bun.sleep(50);
+  function untilGone(directory: string, word: string): Promise<void> {
+    return eventually(`${word} leaves the index`, () => !hasBytes(directory, word));
   }
 
   test("loses the words of a text when its last file is deleted, and gets them back from the trash", async () => {
