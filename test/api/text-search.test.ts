@@ -1,9 +1,10 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { shareWith, soonExpiry, waitForExpiry } from "../support/account-shares.ts";
 import { confirmIdentity } from "../support/confirm-identity.ts";
-import { expectError, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { asObject } from "../support/openapi.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -195,8 +196,8 @@ describe("the index", () => {
       .some((name) => readFileSync(join(directory, name)).includes(word));
   }
 
-  async function untilGone(directory: string, word: string): Promise<void> {
-    while (hasBytes(directory, word)) await Bun.sleep(50);
+  function untilGone(directory: string, word: string): Promise<void> {
+    return eventually(`${word} leaves the index`, () => !hasBytes(directory, word));
   }
 
   test("loses the words of a text when its last file is deleted, and gets them back from the trash", async () => {
@@ -235,6 +236,32 @@ describe("the index", () => {
       rmSync(path);
       await own.start();
       await untilFound(client, "gargoylefish", 20);
+    });
+  });
+
+  test("reads files again whose text it dropped: for snippets, phrases, and to remove their words", async () => {
+    await withServer({ hasAccounts: true }, async (own) => {
+      const { client } = await own.signUp();
+      const html = "<html><body><p>the zyzzyvaeword is in <b>this page</b></p></body></html>";
+      const id = await client.storedId(html, { name: "a.html" });
+      await untilFound(client, "zyzzyvaeword");
+      await own.stop();
+      const index = new Database(join(own.dataDir, "text-index.db"));
+      expect(index.query("DELETE FROM stored").run().changes).toBe(1);
+      index.run("UPDATE texts SET is_stored = 0");
+      index.close();
+      await own.start();
+      const response = await search(client, "zyzzyvaeword");
+      expect(response.at("data.files.0.matches.0.snippet.1")).toEqual({ text: "zyzzyvaeword", isMatch: true });
+      expect(await names(client, '"is in this page"')).toEqual(["a.html"]);
+      expect(await names(client, '"this is in"')).toEqual([]);
+      // A start later, the text is not in memory either.
+      await own.stop();
+      await own.start();
+      expectStatus(await client.post("/api/files/trash", { fileIds: [id] }), 200);
+      await untilGone(own.dataDir, "zyzzyvaeword");
+      expectStatus(await client.post("/api/files/trash/restore", { fileIds: [id] }), 200);
+      await untilFound(client, "zyzzyvaeword");
     });
   });
 

@@ -182,6 +182,17 @@ describe("POST /api/files/{id}/extract", () => {
     expect(await account.client.names()).toEqual(["in"]);
   });
 
+  test("extracts a file of blanks next to others", async () => {
+    const account = await server().signUp();
+    const zip = makeZip([
+      { name: "blanks", content: Buffer.alloc(900_000), isDeflated: true },
+      { name: "others", content: crypto.getRandomValues(Buffer.alloc(10_000)) },
+    ]);
+    const response = await extract(account, await store(account, zip), {});
+    expect(response.at("data.state")).toBe("done");
+    expect(await account.client.names("/things")).toEqual(["blanks", "others"]);
+  });
+
   test("ends when an archive lies, and leaves nothing", async () => {
     const account = await server().signUp();
     const before = await usageOf(account);

@@ -1,5 +1,6 @@
 // Reads everything in an account, to compare it before and after an operation that must not change it.
-import { type Client, digestOf } from "./client.ts";
+import { type ApiResponse, type Client, digestOf } from "./client.ts";
+import { eventually } from "./expect.ts";
 
 /** Everything in an account, without fields that change by reading. */
 export interface AccountContents {
@@ -32,7 +33,7 @@ export async function readAccountContents(client: Client): Promise<AccountConten
   const entries: Record<string, unknown> = {};
   const folders = ["/"];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const listing = await get(client, `/api/files?folder=${encodeURIComponent(folder)}&limit=100`);
+    const listing = await listWithSizes(client, folder);
     for (const item of listing.list("data.files")) {
       const { id, type, name } = fieldsOf(item);
       const path = `${folder === "/" ? "" : folder}/${name}`;
@@ -64,6 +65,18 @@ export async function readAccountContents(client: Client): Promise<AccountConten
     usage: { storage: usage.at("data.storage"), byType: usage.at("data.byType") },
     profile: withoutIgnoredFields((await get(client, "/api/users/profile")).at("data")),
   };
+}
+
+/** Lists a folder once the sizes of its folders are known: after a rebuild, they are added up in the background. */
+async function listWithSizes(client: Client, folder: string): Promise<ApiResponse> {
+  const list = () => get(client, `/api/files?folder=${encodeURIComponent(folder)}&limit=100`);
+  let listing = await list();
+  await eventually("the sizes of the folders are known", async () => {
+    if (listing.list("data.files").every((item) => Reflect.get(Object(item), "size") !== null)) return true;
+    listing = await list();
+    return false;
+  });
+  return listing;
 }
 
 async function readAlbums(client: Client): Promise<unknown[]> {

@@ -1,6 +1,6 @@
 // Searches by name and content, as a client of the API.
 import type { ApiResponse, Client } from "./client.ts";
-import { expectStatus } from "./expect.ts";
+import { eventually, expectStatus } from "./expect.ts";
 
 /** The response to a search, which must succeed. @param more further parameters */
 export async function search(client: Client, q: string, more = ""): Promise<ApiResponse> {
@@ -16,11 +16,12 @@ export async function names(client: Client, q: string, more = ""): Promise<strin
 
 /** Searches until the background has read a text. */
 export async function untilFound(client: Client, q: string, count = 1): Promise<ApiResponse> {
-  for (;;) {
-    const response = await search(client, q);
-    if (response.strings("data.files", "name").length === count) return response;
-    await Bun.sleep(50);
-  }
+  let response = await search(client, q);
+  await eventually(`${count} hits for ${q}`, async () => {
+    response = await search(client, q);
+    return response.strings("data.files", "name").length === count;
+  });
+  return response;
 }
 
 /** The texts of the suggestions. */

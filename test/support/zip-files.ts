@@ -139,6 +139,7 @@ export function hostileZips(): Readonly<Record<string, readonly [problem: string
     "AES method": ["encrypted", one({ name: "secret", method: 99 })],
     LZMA: ["compression", one({ name: "a", method: 14 })],
     bomb: ["ratio", one({ name: "zeros", content: zeros, isDeflated: true })],
+    "a small bomb alone": ["ratio", makeZip([{ name: "a", content: zeros.subarray(0, 100_000), isDeflated: true }])],
     "many small bombs": [
       "ratio",
       makeZip(

@@ -4,7 +4,9 @@ import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Account } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
+import { search, untilFound } from "../support/text-search.ts";
 import { describeWeb } from "./support/browser.ts";
+import { prove } from "./support/proof.ts";
 
 /** Charts need the figures of two days. */
 function addSampleOfYesterday(dataDir: string): void {
@@ -80,6 +82,26 @@ describeWeb(
       await web.lookAt(page, "admin-storage");
       await page.getByLabel("Period").selectOption("Last year");
       await page.locator(".u-wrap canvas").nth(3).waitFor();
+    });
+
+    test("shows what is indexed for searching in contents, and switches it off and on", async () => {
+      await admin.client.stored("text with gargoylefish", { name: "a.txt" });
+      await untilFound(admin.client, "gargoylefish");
+      const page = await web.open({ as: admin, path: "/admin/storage" });
+      const card = page.getByRole("region", { name: "Searching in contents" });
+      const files = card.getByText("Files with text");
+      await files.waitFor();
+      expect(Number(await files.locator("xpath=following::dd[1]").textContent())).toBeGreaterThan(0);
+      await page.goto(page.url().replace("/storage", "/settings"));
+      const toggle = page.getByRole("switch", { name: "Search in the content of files" });
+      await toggle.click();
+      await page.getByRole("button", { name: "Save changes" }).click();
+      await prove(page, admin.password);
+      await page.getByText("Settings saved.").waitFor();
+      expect((await search(admin.client, "gargoylefish")).at("data.contents.state")).toBe("off");
+      await toggle.click();
+      await page.getByRole("button", { name: "Save changes" }).click();
+      await untilFound(admin.client, "gargoylefish");
     });
 
     test("shows a summary if the plot can't be loaded, and the plot as soon as it can", async () => {

@@ -45,6 +45,8 @@ describeWeb("favorites", (web) => {
     await row(page, "a.txt").click();
     await page.getByRole("toolbar").getByRole("button", { name: "Remove from favorites" }).click();
     await row(page, "a.txt").waitFor({ state: "detached" });
+    // The row disappears before the message is there, and an earlier message may still offer to undo something else.
+    await page.getByText("1 item removed from favorites.").waitFor();
     await page.getByRole("button", { name: "Undo" }).last().click();
     await row(page, "a.txt").waitFor();
     await row(page, "Letters").dblclick();

@@ -61,7 +61,7 @@ describeWeb("opening files", (web) => {
     // Otherwise the page finds within two seconds that the server is reachable, and retries automatically.
     await page.route(/\/health\/live|\/api\/users\/notifications/, (route) => route.abort());
     await page.getByRole("link", { name: "Files", exact: true }).click();
-    const again = page.getByRole("button", { name: "Try again" });
+    const again = page.getByRole("main").getByRole("button", { name: "Try again" });
     // It retries a few times automatically, each time after a longer wait.
     while (!(await again.isVisible())) await page.clock.fastForward(8_000);
     await page.unroute("**/api/files?*");

@@ -1,13 +1,9 @@
 import { expect, test } from "bun:test";
-import type { Account } from "../support/client.ts";
+import { shareWith } from "../support/account-shares.ts";
+import { untilFound } from "../support/text-search.ts";
 import { eventually, expectFocus, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 import { untilKeysWork } from "./support/focus.ts";
-
-/** Waits until the background has read a text. */
-async function untilInTexts({ client }: Account, word: string): Promise<void> {
-  while ((await client.get(`/api/files/search?q=content:${word}`)).list("data.files").length === 0) await Bun.sleep(50);
-}
 
 describeWeb("the search", (web) => {
   test("finds by words and filters, highlights matches, and keeps everything in the address", async () => {
@@ -92,7 +88,7 @@ describeWeb("the search", (web) => {
     await field.fill("quagga");
     await field.press("Enter");
     await page.getByText("No results").waitFor();
-    await page.getByText("Recent changes may not appear yet.").waitFor();
+    await page.getByText("Some results may not appear yet.").waitFor();
   });
 
   test("refreshes soon if recent changes may be missing", async () => {
@@ -110,9 +106,54 @@ describeWeb("the search", (web) => {
     const field = page.getByRole("combobox", { name: "Search files and folders" });
     await field.fill("quagga");
     await field.press("Enter");
-    await page.getByText("Recent changes may not appear yet.").waitFor();
+    await page.getByText("Some results may not appear yet.").waitFor();
     // Far less than the 30 seconds after which a complete list is refreshed.
     await row(page, "quagga.txt").waitFor({ timeout: 15_000 });
+  });
+
+  test("shows how far the contents are prepared, also if nothing is found", async () => {
+    const account = await web.account();
+    await account.client.stored("1", { name: "quagga.txt" });
+    const page = await web.open({ as: account, path: "/search" });
+    await page.route("**/api/files/search?*", async (route) => {
+      const response = await route.fetch();
+      const { data, ...body } = await response.json();
+      await route.fulfill({
+        response,
+        json: { ...body, data: { ...data, contents: { state: "preparing", percent: 42 } } },
+      });
+    });
+    const field = page.getByRole("combobox", { name: "Search files and folders" });
+    const status = page.getByRole("status").getByText("Searching in contents is being prepared: 42%");
+    for (const [query, result] of [
+      ["quagga", "1 result"],
+      ["zebra", "No results"],
+    ] as const) {
+      await field.fill(query);
+      await field.press("Enter");
+      await page.getByText(result).waitFor();
+      await status.waitFor();
+    }
+  });
+
+  test("finds the contents of what others share, says who does, and opens it", async () => {
+    const owner = await web.account("Olga Owner");
+    const reader = await web.account();
+    const folder = await owner.client.folderId("Trips");
+    await owner.client.folderId("Days", "/Trips");
+    await owner.client.stored("we saw a kookaburra", { name: "monday.txt", fields: { folder: "/Trips/Days" } });
+    await shareWith(owner.client, folder, reader);
+    await untilFound(reader.client, "kookaburra");
+    const page = await web.open({ as: reader, path: "/search?q=kookaburra" });
+    const hit = row(page, "monday.txt");
+    await hit.locator("mark", { hasText: "kookaburra" }).waitFor();
+    await hit.getByText("Shared by Olga Owner · /Days").waitFor();
+    await web.lookAt(page, "search-received");
+    await hit.dblclick();
+    await page
+      .getByRole("dialog", { name: /monday\.txt/ })
+      .getByText("we saw a kookaburra")
+      .waitFor();
   });
 
   test("actions work on the results", async () => {
@@ -142,7 +183,7 @@ describeWeb("the search", (web) => {
       "Knead the marzipan for five minutes and cover the cake with it. Every guest marvels at it.",
       { name: "marble.txt", fields: { tags: "Marathon" } },
     );
-    await untilInTexts(account, "marzipan");
+    await untilFound(account.client, "content:marzipan");
     const page = await web.open({ as: account });
     await row(page, "marble.txt").waitFor();
     await untilKeysWork(page);

@@ -32,6 +32,8 @@ export interface LibraryJobsOptions {
 
 /** Name of the job that removes the rows of deleted folders; each such deletion also starts it. */
 export const REAP_JOB = "reap-deleted";
+/** The job that updates the sizes of folders. */
+export const FOLDER_STATES_JOB = "folder-states";
 
 /** The result of {@link REAP_JOB} when nothing is left to remove. */
 export const NOTHING_REAPED = reapResult(0, 0);
@@ -192,7 +194,7 @@ function undoJob({ config, clock, users, writer, treeWriter }: LibraryJobsOption
 
 function folderStatesJob({ treeWriter }: LibraryJobsOptions): Job {
   return {
-    name: "folder-states",
+    name: FOLDER_STATES_JOB,
     schedule: "*/10 * * * *",
     description: "Updates the ETags and sizes of folders for clients that sync.",
     async run({ signal }) {

@@ -1,5 +1,5 @@
 import { isExhausted } from "../../blobs/disk.ts";
-import { REAP_JOB } from "../../features/library/jobs.ts";
+import { FOLDER_STATES_JOB, REAP_JOB } from "../../features/library/jobs.ts";
 import { GROUP_NOTICES_JOB } from "../../features/sharing/jobs.ts";
 import { QueueWorker } from "../../features/mobile/offline-queue/worker.ts";
 import { QUICK_CHECK_JOB, SNAPSHOT_JOB } from "../../features/storage/jobs.ts";
@@ -95,7 +95,11 @@ export class Background {
 
   #startTimers(): void {
     const once = [
-      setTimeout(() => this.scheduler.start(), SCHEDULE_AFTER_MS),
+      setTimeout(() => {
+        this.scheduler.start();
+        // After an upgrade or a rebuild, lists show no sizes of folders until this has run.
+        void this.scheduler.runNow(FOLDER_STATES_JOB);
+      }, SCHEDULE_AFTER_MS),
       setTimeout(() => void this.scheduler.runNow(QUICK_CHECK_JOB), QUICK_CHECK_AFTER_MS),
     ];
     for (const timer of once) timer.unref();

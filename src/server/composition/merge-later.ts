@@ -56,7 +56,8 @@ async function merge(services: Services, root: string, copyStart: CopyStart): Pr
   });
 }
 
-function logReport({ accounts, damaged, missing }: MergeReport, folder: string, log: Log): void {
+function logReport(report: MergeReport, folder: string, log: Log): void {
+  const { accounts, groups, profiles, damaged, missing } = report;
   for (const account of accounts) {
     const { email, files, folders, versions, labels, moved, removed, shares, revoked, isNew, untilMs } = account;
     log.info("Applied the changes recorded after the snapshot.", {
@@ -80,7 +81,10 @@ function logReport({ accounts, damaged, missing }: MergeReport, folder: string, 
       );
     }
   }
-  if (accounts.length === 0 && damaged.length === 0) {
+  const hasPeople = Object.values({ ...groups, ...profiles }).some((count) => count > 0);
+  if (hasPeople)
+    log.info("Applied the changes of groups and people recorded after the snapshot.", { groups, profiles });
+  if (accounts.length === 0 && !hasPeople && damaged.length === 0) {
     log.info("The metadata journal has no changes newer than the snapshot.");
   }
   for (const { path, fault } of damaged) log.warn("Cannot read entries of the metadata journal.", { path, fault });

@@ -32,6 +32,11 @@ export function useIsDragging(): boolean {
   return useStore(dragged) !== undefined;
 }
 
+/** Whether the entries that are being dragged can be dropped for an action. */
+export function useCanDrop(action: DropAction): boolean {
+  return useStore(dragged)?.actionFor(action) !== undefined;
+}
+
 /** What a drop at the pointer does. */
 export interface DropTarget {
   readonly effect: DropEffect;

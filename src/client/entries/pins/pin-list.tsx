@@ -6,7 +6,7 @@ import { cx } from "../../ui/cx.ts";
 import { ArrowDown, ArrowUp, EllipsisVertical } from "../../ui/icons.ts";
 import { ContextMenu, Menu } from "../../ui/menu.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
-import { useDropAction, useDropFolder } from "../collection/entry-drop.ts";
+import { useCanDrop, useDropAction, useDropFolder } from "../collection/entry-drop.ts";
 import { movePin, removePin } from "./actions.ts";
 import { type Pin, pinsQuery } from "./api.ts";
 import { dropFolderOf, iconOf, linkTo } from "./link.ts";
@@ -22,10 +22,11 @@ interface PinListProps {
   onSamePage(): void;
 }
 
-/** The pinned folders and albums, for the sidebar. Nothing without pins. */
+/** The pinned folders and albums, for the sidebar. Without pins, only while something is dragged that can be pinned. */
 export function PinList(props: PinListProps) {
   const { data: pins = [] } = useQuery(pinsQuery);
-  if (pins.length === 0) return null;
+  const canDrop = useCanDrop("pin");
+  if (pins.length === 0 && !canDrop) return null;
   return (
     <section aria-labelledby="pins-title">
       <PinsTitle />

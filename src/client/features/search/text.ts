@@ -8,7 +8,7 @@ export const text = defineText("search", {
   foundAtLeast: (n: number) => plural(n, "More than # result", "More than # results"),
   relevance: "Relevance",
   sortedBy: (label: string) => `Sorted by ${label.toLocaleLowerCase()}`,
-  indexing: "Recent changes may not appear yet.",
+  indexing: "Some results may not appear yet.",
   preparing: (percent: number) => `Searching in contents is being prepared: ${percent}%`,
   wordsIn: "Search in",
   inNames: "Names",

@@ -37,7 +37,9 @@ export const SearchRecord = {
     totalIsLowerBound: t.Boolean({
       description: "There are more than pagination.total; only that many can be paged through",
     }),
-    isIndexing: t.Boolean({ description: "The most recent changes may be missing" }),
+    isIndexing: t.Boolean({
+      description: "Hits may be missing: the most recent changes, or phrases in texts that are being read again",
+    }),
     contents: t.Object(
       {
         state: t.String({ enum: ["ready", "preparing", "off"] }),

@@ -46,7 +46,7 @@ export function searchRoutes(options: SearchRoutesOptions) {
         const result = await search.search({ accountId: user.id, received, ...query });
         const hits = seeHits(permissions, user, result.nodes);
         const files = hits.filter(isFileHit).map(({ node }) => node);
-        const matches = await search.snippets(files, result.words);
+        const matches = await search.snippets(files, result);
         // What the owner of a received file shares with others is not shown.
         const own = result.nodes.filter(({ accountId }) => accountId === user.id);
         const marks = [favorites.among(user, result.nodes), shareMarks.among(user, own)] as const;

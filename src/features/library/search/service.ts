@@ -12,7 +12,7 @@ import { FOLDERS_NAMED_MAX, prepareQueries } from "./prepare.ts";
 import { excludedWords, requireTexts, termsBesides, toScopes, requiredWords, wantsOnlyTexts } from "./in-texts.ts";
 import type { SearchTerm } from "./types.ts";
 import type { SharedRoot } from "../permissions/grants.ts";
-import type { TextSearch, TextsState } from "../text-index/text-search.ts";
+import type { FoundInTexts, TextSearch, TextsState } from "../text-index/text-search.ts";
 import type { SearchScope, SearchWord, TextMatch } from "../text-index/types.ts";
 
 /** Dependencies of {@link SearchService}. */
@@ -21,7 +21,10 @@ export interface SearchServiceOptions {
   /** Has a thread of its own: searches do not wait for recounts and checks. */
   readonly reader: Reader;
   readonly indexer: Pick<SearchIndexer, "catchUp" | "revision">;
-  readonly texts: Pick<TextSearch, "isEnabled" | "revision" | "find" | "snippets" | "complete" | "state">;
+  readonly texts: Pick<
+    TextSearch,
+    "isEnabled" | "revision" | "readUntilMs" | "find" | "snippets" | "complete" | "state"
+  >;
   /** The folder and those below it, by row id; undefined if they exceed the limit. */
   readonly foldersBelow: (folderId: number, limit: number) => readonly number[] | undefined;
 }
@@ -53,11 +56,13 @@ export interface SearchResult {
   readonly total: number;
   /** Whether there are more than `total`. */
   readonly isLowerBound: boolean;
-  /** Whether the index lags, so that recent changes may be missing. */
+  /** Whether hits may be missing: recent changes, or texts that are being read again. */
   readonly isLagging: boolean;
   readonly terms: readonly SearchTerm[];
   /** The words that texts may contain, for {@link SearchService.snippets}. */
   readonly words: readonly SearchWord[];
+  /** Until when snippets may be waited for. */
+  readonly untilMs: number;
   readonly texts: TextsState;
 }
 
@@ -67,13 +72,13 @@ interface PreparedSearch {
   readonly terms: readonly SearchTerm[];
   readonly folders: readonly SearchFolders[];
   readonly received: readonly SharedRoot[];
+  readonly untilMs: number;
 }
 
 /** The ids of the hits. */
 interface Found {
   readonly ids: Float64Array;
-  /** Whether all indexes were searched. */
-  readonly isComplete: boolean;
+  readonly state: FoundInTexts["state"];
 }
 
 /** Hits that are counted and can be paged through; beyond them a search should be more specific. */
@@ -121,13 +126,16 @@ export class SearchService {
     const revisions = [indexer.revision, texts.isEnabled, texts.revision];
     const key = JSON.stringify([accountId, revisions, terms, folders, sort, order, received, heads]);
     const seq = tree.headOf(accountId);
+    const untilMs = texts.readUntilMs();
+    let isReading = false;
     let ids = this.#fresh(key, seq);
     if (ids === undefined) {
-      const found = await this.#find({ accountId, terms, folders, received });
+      const found = await this.#find({ accountId, terms, folders, received, untilMs });
       ids = sort === "relevance" ? found.ids : await this.#sorted(found.ids, sort, order);
       // A result that may be incomplete is not cached, so the next search finds the rest. Favorites change without a
       // change of the tree.
-      const isStable = found.isComplete && !terms.some(isFavoriteTerm);
+      const isStable = found.state === "complete" && !terms.some(isFavoriteTerm);
+      isReading = found.state === "reading";
       const isCurrent = knownSeq === seq && heads.every((head, index) => knownOfOwners[index] === head);
       if (isCurrent && isStable) this.#cache(key, { seq, sinceMs: performance.now(), ids });
     }
@@ -137,16 +145,20 @@ export class SearchService {
       nodes,
       total,
       isLowerBound: ids.length > FOUND_MAX,
-      isLagging,
+      isLagging: isLagging || isReading,
       terms,
       words: requiredWords(terms),
+      untilMs,
       texts: await texts.state(),
     };
   }
 
   /** Where the contents of files contain the words of a search, by digest. The caller must be allowed to read them. */
-  snippets(files: readonly FileNode[], words: readonly SearchWord[]): Promise<ReadonlyMap<string, TextMatch>> {
-    return this.#options.texts.snippets([...new Set(files.map(({ digest }) => digest))], words);
+  snippets(
+    files: readonly FileNode[],
+    { words, untilMs }: Pick<SearchResult, "words" | "untilMs">,
+  ): Promise<ReadonlyMap<string, TextMatch>> {
+    return this.#options.texts.snippets([...new Set(files.map(({ digest }) => digest))], words, untilMs);
   }
 
   #searchFolders(accountId: number, path: string): SearchFolders {
@@ -178,29 +190,28 @@ export class SearchService {
     }
     const scopes = toScopes(accountId, received);
     const inTexts = await this.#findInTexts(search, scopes);
-    const excluded = await this.#findExcluded(terms, scopes);
-    const ids = new Set([...named, ...(inTexts ?? [])].flatMap((some) => [...some]));
-    for (const id of excluded ?? []) ids.delete(id);
-    const isComplete = inTexts !== undefined && excluded !== undefined;
-    return { ids: Float64Array.from(ids).subarray(0, FOUND_MAX + 1), isComplete };
+    const excluded = await this.#findExcluded(search, scopes);
+    const ids = new Set([...named, ...inTexts.ids].flatMap((some) => [...some]));
+    for (const id of excluded.ids) ids.delete(id);
+    const state = inTexts.state === "complete" ? excluded.state : inTexts.state;
+    return { ids: Float64Array.from(ids).subarray(0, FOUND_MAX + 1), state };
   }
 
-  /** Files whose text contains words that their name need not have. Undefined if the index of texts failed. */
+  /** Files whose text contains words that their name need not have. */
   async #findInTexts(
-    { accountId, terms, folders, received }: PreparedSearch,
+    { accountId, terms, folders, received, untilMs }: PreparedSearch,
     scopes: readonly SearchScope[],
-  ): Promise<Float64Array[] | undefined> {
+  ): Promise<{ readonly ids: readonly Float64Array[]; readonly state: FoundInTexts["state"] }> {
     const words = requiredWords(terms);
-    if (words.length === 0) return [];
-    const hits = await this.#options.texts.find(scopes, words, FOUND_MAX + 1);
-    if (hits === undefined) return undefined;
+    if (words.length === 0) return { ids: [], state: "complete" };
+    const hits = await this.#options.texts.find({ scopes, words, limit: FOUND_MAX + 1, untilMs });
     const besides = termsBesides(terms);
     const found = [await this.#narrow(accountId, accountId, hits.own, besides, folders)];
-    if (hits.received.length === 0) return found;
+    if (hits.received.length === 0) return { ids: found, state: hits.state };
     for (const ownerId of new Set(received.map((root) => root.accountId))) {
       found.push(await this.#narrow(accountId, ownerId, hits.received, besides, []));
     }
-    return found;
+    return { ids: found, state: hits.state };
   }
 
   /** Those of these files of an account that match other terms, in their order. */
@@ -222,15 +233,20 @@ export class SearchService {
     return Float64Array.from(ids.filter((id) => matching.has(id)));
   }
 
-  /** Files whose text contains an excluded word. Undefined if the index of texts failed. */
-  async #findExcluded(terms: readonly SearchTerm[], scopes: readonly SearchScope[]): Promise<number[] | undefined> {
-    const found: number[] = [];
+  /** Files whose text contains an excluded word. */
+  async #findExcluded(
+    { terms, untilMs }: PreparedSearch,
+    scopes: readonly SearchScope[],
+  ): Promise<{ readonly ids: readonly number[]; readonly state: FoundInTexts["state"] }> {
+    const ids: number[] = [];
+    let state: FoundInTexts["state"] = "complete";
     for (const word of excludedWords(terms)) {
-      const hits = await this.#options.texts.find(scopes, [{ ...word, elsewhere: null }], Number.MAX_SAFE_INTEGER);
-      if (hits === undefined) return undefined;
-      found.push(...hits.own, ...hits.received);
+      const words = [{ ...word, elsewhere: null }];
+      const hits = await this.#options.texts.find({ scopes, words, limit: Number.MAX_SAFE_INTEGER, untilMs });
+      ids.push(...hits.own, ...hits.received);
+      if (state === "complete") ({ state } = hits);
     }
-    return found;
+    return { ids, state };
   }
 
   /** What an account shares with the caller, by names, tags, descriptions and metadata: newest first. */

@@ -7,12 +7,15 @@ import type {
   SearchScope,
   SearchWord,
   SnippetQuery,
+  SnippetResult,
   TextHits,
   TextMatch,
   TextQuery,
+  WaitingBlob,
 } from "./types.ts";
 import type { IndexWord } from "./fold.ts";
 import { foldText } from "./fold.ts";
+import { KnownPhrases } from "./known-phrases.ts";
 
 /** The usual constants of BM25: how soon further segments with a word stop counting, and how much long texts lose. */
 const SATURATION = 1.2;
@@ -27,6 +30,8 @@ const PHRASES_MAX = 400;
 const PHRASES_MS = 300;
 /** Files that match a word by name, of one account. */
 const ELSEWHERE_MAX = 20_000;
+/** Texts that are reported to be read again for one search, the best ones first. */
+const UNREAD_MAX = 16;
 /** Segments of a text that are read for one snippet. */
 const SNIPPET_SEGMENTS_MAX = 4;
 /** How long completions may take, and how many files of a word are counted. */
@@ -50,7 +55,16 @@ type Scores = ReadonlyMap<number, number>;
 
 type FinderTables = Pick<
   IndexTables,
-  "blobOf" | "findByDigest" | "lengthOf" | "match" | "matchIn" | "segment" | "size" | "vocabulary"
+  | "blobOf"
+  | "findByDigest"
+  | "lengthOf"
+  | "match"
+  | "matchIn"
+  | "removals"
+  | "segment"
+  | "size"
+  | "toRead"
+  | "vocabulary"
 >;
 type FinderFiles = Pick<LiveFiles, "blobsIn" | "filesWith" | "filesWithAny" | "matchElsewhere" | "reaches">;
 
@@ -59,6 +73,9 @@ export class TextFinder {
   readonly #tables: FinderTables;
   readonly #live: FinderFiles;
   readonly #nowMs: () => number;
+  readonly #phrases = new KnownPhrases();
+  /** Texts that this search needs, and that are not in the index. */
+  #unread = new Set<number>();
 
   constructor(tables: FinderTables, live: FinderFiles, nowMs: () => number = () => performance.now()) {
     this.#tables = tables;
@@ -68,6 +85,7 @@ export class TextFinder {
 
   /** The matching files of the scopes, best first. */
   find({ scopes, words, limit }: TextQuery): TextHits {
+    this.#unread = new Set();
     const visible = this.#open(scopes);
     const isVisible = (blobId: number) => visible.some(({ blobs }) => blobs.has(blobId));
     const untilMs = this.#nowMs() + PHRASES_MS;
@@ -88,17 +106,19 @@ export class TextFinder {
     }
     const best = [...hits.values()].sort((a, b) => b.score - a.score || b.id - a.id).slice(0, limit);
     const ids = (isOwn: boolean) => best.filter((hit) => hit.isOwn === isOwn).map(({ id }) => id);
-    return { own: ids(true), received: ids(false) };
+    return { own: ids(true), received: ids(false), unread: this.#toRead() };
   }
 
   /** The snippets of those of these contents that contain any of the words. */
-  snippets({ digests, patterns, queries }: SnippetQuery): TextMatch[] {
+  snippets({ digests, patterns, queries }: SnippetQuery): SnippetResult {
+    this.#unread = new Set();
     const expressions = patterns.map((pattern) => new RegExp(pattern, "gu"));
-    return digests.flatMap((digest) => {
+    const matches = digests.flatMap((digest) => {
       const blobId = this.#tables.findByDigest(Buffer.from(digest, "hex"));
       const match = blobId === undefined ? undefined : this.#snippetOf(blobId, expressions, queries);
       return match === undefined ? [] : [{ digest, ...match }];
     });
+    return { matches, unread: this.#toRead() };
   }
 
   /** Words of the texts in the scopes that begin with a text, most frequent first. */
@@ -175,7 +195,7 @@ export class TextFinder {
     if (!isPhrase) return scores;
     const expression = new RegExp(pattern, "u");
     const best = [...scores].sort((a, b) => b[1] - a[1]).slice(0, PHRASES_MAX);
-    return new Map(best.filter(([blobId]) => this.#contains(blobId, queries, expression, untilMs)));
+    return new Map(best.filter(([blobId]) => this.#hasPhrase(blobId, queries, expression, untilMs)));
   }
 
   /** BM25 with segments in place of words. */
@@ -192,21 +212,39 @@ export class TextFinder {
     return scores;
   }
 
-  /** Whether a phrase is in a text, as far as there is time. It may be cut by the end of a segment. */
-  #contains(blobId: number, queries: readonly string[], expression: RegExp, untilMs: number): boolean {
-    if (this.#nowMs() > untilMs) return false;
+  /** Whether a phrase is in a text, as far as there is time. A text that has to be read first has none until then. */
+  #hasPhrase(blobId: number, queries: readonly string[], expression: RegExp, untilMs: number): boolean {
+    const known = this.#phrases.get(blobId, expression.source, this.#tables.removals);
+    if (known !== undefined) return known;
+    const isFound = this.#contains(blobId, queries, expression, untilMs);
+    if (isFound !== undefined) this.#phrases.set(blobId, expression.source, isFound);
+    return isFound === true;
+  }
+
+  /** It may be cut by the end of a segment. Undefined if that is not known yet. */
+  #contains(blobId: number, queries: readonly string[], expression: RegExp, untilMs: number): boolean | undefined {
     const [rarest = ""] = queries.toSorted((a, b) => b.length - a.length);
+    if (this.#nowMs() > untilMs) return undefined;
     for (const segmentId of this.#tables.matchIn(blobId, rarest)) {
-      if (this.#nowMs() > untilMs) return false;
-      const before = this.#textOf(blobId, segmentId - 1).slice(-256);
-      const after = this.#textOf(blobId, segmentId + 1).slice(0, 256);
-      if (expression.test(foldText(before + this.#textOf(blobId, segmentId) + after))) return true;
+      if (this.#nowMs() > untilMs) return undefined;
+      const parts = [segmentId - 1, segmentId, segmentId + 1].map((id) => this.#textOf(blobId, id));
+      const [before, text, after] = parts;
+      if (before === undefined || text === undefined || after === undefined) {
+        this.#unread.add(blobId);
+        return undefined;
+      }
+      if (expression.test(foldText(before.slice(-256) + text + after.slice(0, 256)))) return true;
     }
     return false;
   }
 
-  #textOf(blobId: number, segmentId: number): string {
-    return this.#tables.blobOf(segmentId) === blobId ? (this.#tables.segment(segmentId)?.text ?? "") : "";
+  /** Empty if the segment is of another text; undefined if the text has to be read first. */
+  #textOf(blobId: number, segmentId: number): string | undefined {
+    return this.#tables.blobOf(segmentId) === blobId ? this.#tables.segment(segmentId)?.text : "";
+  }
+
+  #toRead(): WaitingBlob[] {
+    return this.#tables.toRead([...this.#unread].slice(0, UNREAD_MAX));
   }
 
   #snippetOf(blobId: number, expressions: readonly RegExp[], queries: readonly string[]) {
@@ -215,16 +253,22 @@ export class TextFinder {
       for (const id of this.#tables.matchIn(blobId, query)) segmentIds.set(id, (segmentIds.get(id) ?? 0) + 1);
     }
     const ids = [...segmentIds].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, SNIPPET_SEGMENTS_MAX);
+    let isUnread = false;
     let best: (Omit<TextMatch, "digest"> & { readonly words: number }) | undefined;
     for (const [id] of ids) {
       const segment = this.#tables.segment(id);
-      const snippet = segment && findSnippet(segment.text, expressions);
-      if (segment === undefined || snippet === undefined || snippet.words <= (best?.words ?? 0)) continue;
+      if (segment === undefined) {
+        isUnread = true;
+        continue;
+      }
+      const snippet = findSnippet(segment.text, expressions);
+      if (snippet === undefined || snippet.words <= (best?.words ?? 0)) continue;
       const pages = segment.text.slice(0, snippet.start).split("\f").length - 1;
       const page = segment.page === null ? null : segment.page + pages;
       best = { parts: snippet.parts, page, words: snippet.words };
       if (snippet.words === expressions.length) break;
     }
+    if (isUnread && best === undefined) this.#unread.add(blobId);
     return best && { parts: best.parts, page: best.page };
   }
 }

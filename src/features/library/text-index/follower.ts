@@ -5,8 +5,7 @@
  * It follows the journals of the accounts. At the first opening in each run of the program it also goes through all files
  * and all texts, so nothing that a crash interrupted stays.
  */
-import { EXTRACTOR_VERSION } from "../../media/documents/types.ts";
-import type { IndexTables } from "./index-tables.ts";
+import { type IndexTables, LostTextError } from "./index-tables.ts";
 import { hasText, type LiveFiles } from "./live-files.ts";
 import type { WaitingBlob } from "./types.ts";
 
@@ -36,15 +35,15 @@ export class Follower {
   constructor(tables: IndexTables, live: LiveFiles, run: string) {
     this.#tables = tables;
     this.#live = live;
-    if (tables.readMeta(RUN) === run) return;
+    if (tables.progress.readMeta(RUN) === run) return;
     this.#nextFile = 0;
     this.#nextText = 0;
-    tables.writeMeta(RUN, run);
+    tables.progress.writeMeta(RUN, run);
   }
 
   /** Whether the files that existed before the index are still being read. */
   get isFilling(): boolean {
-    return this.#tables.readMeta(FILLED) === undefined;
+    return this.#tables.progress.readMeta(FILLED) === undefined;
   }
 
   /** Does some milliseconds of work. @returns whether there is more */
@@ -58,14 +57,26 @@ export class Follower {
       this.#needsCheckpoint = true;
       return true;
     }
-    if (this.#tables.next() === undefined && this.#tables.shrinkSome()) {
+    const isIdle = this.#tables.progress.next() === undefined;
+    if (this.#tables.dropSome(untilMs) || this.#tables.shrinkSome(isIdle)) {
       this.#needsCheckpoint = true;
       return true;
     }
     if (this.#needsCheckpoint) this.#tables.checkpoint();
-    this.#needsCheckpoint = false;
-    if (this.isFilling && this.#tables.next() === undefined) this.#tables.writeMeta(FILLED, "yes");
+    // Their words are removed in a later step.
+    this.#needsCheckpoint = this.#tables.unread.length > 0;
+    if (this.isFilling && isIdle) this.#tables.progress.writeMeta(FILLED, "yes");
     return false;
+  }
+
+  /**
+   * Removed texts that have to be read again, so that their words can be removed.
+   * @throws LostTextError if one never can be
+   */
+  unread(): readonly WaitingBlob[] {
+    const { unread } = this.#tables;
+    if (unread.every(({ blobId, digest }) => this.#live.exists(blobId, digest))) return unread;
+    throw new LostTextError("The file of a removed text is deleted.");
   }
 
   /** Whether a blob is in use, so that its text may be stored. */
@@ -88,11 +99,11 @@ export class Follower {
 
   /** @returns whether there may be more */
   #followJournals(reached: Map<number, boolean>): boolean {
-    const cursors = this.#tables.cursors();
+    const cursors = this.#tables.progress.cursors();
     const heads = this.#live.heads();
     for (const id of cursors.keys()) {
       if (heads.has(id)) continue;
-      this.#tables.removeCursor(id);
+      this.#tables.progress.removeCursor(id);
       this.#nextText = 0;
     }
     for (const [accountId, head] of heads) {
@@ -102,7 +113,7 @@ export class Follower {
       const changes = this.#live.changesAfter(accountId, seq, CHANGES_TOGETHER);
       for (const nodeId of new Set(changes.map((change) => change.nodeId))) this.#lookAtNode(nodeId, reached);
       const isLast = changes.length < CHANGES_TOGETHER;
-      this.#tables.setCursor(accountId, isLast ? head : (changes.at(-1)?.seq ?? head));
+      this.#tables.progress.setCursor(accountId, isLast ? head : (changes.at(-1)?.seq ?? head));
       return true;
     }
     return false;
@@ -146,8 +157,8 @@ export class Follower {
 
   #lookAt(content: WaitingBlob, reached: Map<number, boolean>): void {
     const { blobId, digest, mediaType } = content;
-    const needsReading = hasText(mediaType) && !this.#tables.isKnown(blobId, digest, String(EXTRACTOR_VERSION));
-    if (needsReading && this.#live.isLive(blobId, digest, reached)) this.#tables.enqueue(content);
+    const needsReading = hasText(mediaType) && !this.#tables.isKnown(blobId, digest);
+    if (needsReading && this.#live.isLive(blobId, digest, reached)) this.#tables.progress.enqueue(content);
     else if (!needsReading) this.#removeUnused(blobId, reached);
   }
 

@@ -4,17 +4,20 @@ import { rmSync } from "node:fs";
 import { TOKENIZER } from "./fold.ts";
 
 /** Raised when the tables, or the form of the words in them, change. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 const TABLES = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE texts (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, state INTEGER NOT NULL, reason TEXT,
-    first_segment INTEGER NOT NULL DEFAULT 0, segments INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, has_pages INTEGER NOT NULL DEFAULT 0,
-    is_truncated INTEGER NOT NULL DEFAULT 0);
-  CREATE UNIQUE INDEX texts_digest ON texts (digest);
+    first_segment INTEGER NOT NULL DEFAULT 0, segments INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0,
+    type_id INTEGER NOT NULL, read_ms INTEGER, is_stored INTEGER NOT NULL DEFAULT 0);
+  CREATE INDEX texts_digest ON texts (substr(digest, 1, 6));
   CREATE INDEX texts_state ON texts (state, reason);
-  CREATE TABLE segments (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, text BLOB, position INTEGER NOT NULL,
-    length INTEGER NOT NULL, hash INTEGER NOT NULL);
+  CREATE INDEX texts_stored ON texts (read_ms) WHERE is_stored = 1 AND read_ms IS NOT NULL;
+  CREATE TABLE media_types (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+  CREATE TABLE segments (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, position INTEGER NOT NULL, length INTEGER NOT NULL,
+    hash INTEGER NOT NULL);
+  CREATE TABLE stored (segment_id INTEGER PRIMARY KEY, text BLOB NOT NULL);
   CREATE TABLE queue (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, media_type TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0);
   CREATE INDEX queue_order ON queue (attempts, blob_id);
   CREATE TABLE cursors (account_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
@@ -69,4 +72,9 @@ export function readMeta(sqlite: Database, key: string): string | undefined {
 /** Writes a value that belongs to the whole index. */
 export function writeMeta(sqlite: Database, key: string, value: string): void {
   sqlite.query("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)").run(key, value);
+}
+
+/** Overwrites what removed texts left in the log. */
+export function checkpoint(sqlite: Database): void {
+  sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").all();
 }

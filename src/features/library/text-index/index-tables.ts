@@ -3,47 +3,35 @@
  * built again.
  *
  * The index has a row for each segment of a text: which words are in it, without their positions. Phrases are looked for
- * in the text of the hits. It is read from the file if that is plain text, and is stored compressed otherwise. Removing a
- * text removes its words from the index itself, and overwrites them with zeros.
+ * in the text of the hits. It is read from the file if that is plain text, and is stored compressed otherwise, while
+ * there is space. What is not there is read again from the file, which the caller does: see `restore`. Removing a text
+ * removes its words from the index itself, and overwrites them with zeros.
  */
 import type { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
-import { parseNumbers } from "../../../db/parse-numbers.ts";
+import { FileSpace } from "./file-space.ts";
 import { foldText, toIndexText } from "./fold.ts";
-import { openIndex, readMeta, writeMeta } from "./index-file.ts";
-import { beginRewrite, continueRewrite, hasForeignKeys } from "./page-keys.ts";
+import { checkpoint, openIndex } from "./index-file.ts";
+import { IndexProgress } from "./index-progress.ts";
+import { readStatus } from "./index-status.ts";
+import { WordTraces } from "./page-keys.ts";
+import { RestoredTexts } from "./restored-texts.ts";
 import { type SegmentRange, SegmentRanges } from "./segment-ranges.ts";
 import type { Segment } from "./segments.ts";
-import { loadSegment, type StoredSegment, storeSegment } from "./stored-segment.ts";
+import { isInText, loadSegment, type StoredSegment, storeSegment } from "./stored-segment.ts";
+import { NONE, READY, REMOVING, TEXT_ROW, type TextRow, WRITING } from "./text-row.ts";
 import type { TextIndexStatus, WaitingBlob } from "./types.ts";
+import { matchAll, matchBetween, wordsFrom } from "./word-queries.ts";
 
-/** Segments of a text: ten megabytes have 320. */
+/** Ten megabytes of text have 320. */
 const SEGMENTS_MAX = 512;
-/** States of a text: being written, searchable, none (with the reason), being removed. */
-const WRITING = 0;
-const READY = 1;
-const NONE = 2;
-const REMOVING = 3;
-/** A text that could not be read this often waits for the next start. */
-const ATTEMPTS_MAX = 5;
-/** Empty pages that are given back in one step. */
-const SHRINK_PAGES = 64;
-const EMPTY_PAGES = "SELECT freelist_count AS pages FROM pragma_freelist_count";
-/** Whether removed words may still be in the list of pages. */
-const TRACES = "traces";
+/** Removed texts that are reported in one step, because they have to be read again. */
+const UNREAD_MAX = 8;
+/** When a text that can't be read now is tried again. */
+const RETRY_MS = 10 * 60_000;
 
-interface TextRow {
-  readonly blobId: number;
-  readonly digest: Uint8Array;
-  readonly state: number;
-  readonly first: number;
-  readonly segments: number;
-  readonly bytes: number;
-}
+const SEGMENT = "c.text, s.position, s.length, s.hash";
 
-const TEXT_ROW = "blob_id AS blobId, digest, state, first_segment AS first, segments, bytes FROM texts";
-
-/** A text that has to be removed is not in its file any more: only a new index is without its words. */
+/** A text that has to be removed can't be read any more: only a new index is without its words. */
 export class LostTextError extends Error {}
 
 /** A segment of a text that contains the words of a search. */
@@ -52,29 +40,37 @@ export interface FoundSegment {
   readonly text: string;
 }
 
-/** The file of a blob, which stays on this disk; undefined if blobs are in a bucket. */
-export type PathOf = (digest: Uint8Array) => string | undefined;
-
 /** Reads and writes the index. */
 export class IndexTables {
+  readonly progress: IndexProgress;
   readonly #sqlite: Database;
   readonly #path: string;
-  readonly #pathOf: PathOf;
+  readonly #pathOf: (digest: Uint8Array) => string | undefined;
   readonly #ranges = new SegmentRanges();
-  #hasTraces: boolean;
-  #isRewriting = false;
+  readonly #space: FileSpace;
+  readonly #traces: WordTraces;
+  readonly #restored = new RestoredTexts();
+  /** Removed texts that can't be read now, with the time of the next attempt. */
+  readonly #unavailable = new Map<number, number>();
+  #unread: WaitingBlob[] = [];
+  /** Of the text that is being written. */
+  #bytesWritten = 0;
 
-  /** Opens the index; creates it if it is missing, damaged, of another format, or of another database. */
-  constructor(path: string, source: string, pathOf: PathOf) {
+  /**
+   * Opens the index; creates it if it is missing, damaged, of another format, or of another database.
+   * @param pathOf the file of a blob, which stays on this disk; undefined if blobs are in a bucket
+   */
+  constructor(path: string, source: string, pathOf: (digest: Uint8Array) => string | undefined) {
     this.#path = path;
     this.#pathOf = pathOf;
     const sqlite = openIndex(path, source);
     this.#sqlite = sqlite;
-    this.#hasTraces = readMeta(sqlite, TRACES) === "yes";
-    sqlite.run("UPDATE queue SET attempts = 0 WHERE attempts > 0");
-    sqlite.run(`UPDATE texts SET state = ${REMOVING} WHERE state = ${WRITING}`);
+    this.#space = new FileSpace(sqlite);
+    this.#traces = new WordTraces(sqlite);
+    this.progress = new IndexProgress(sqlite);
+    sqlite.run(`UPDATE texts SET state = ${REMOVING}, read_ms = NULL WHERE state = ${WRITING}`);
     const found = sqlite.query<SegmentRange, []>(
-      `SELECT blob_id AS blobId, first_segment AS first, segments AS count FROM texts WHERE state = ${READY}
+      `SELECT blob_id AS blobId, first_segment AS first, segments AS count, bytes FROM texts WHERE state = ${READY}
        ORDER BY first_segment`,
     );
     for (const range of found.iterate()) this.#ranges.add(range);
@@ -84,77 +80,45 @@ export class IndexTables {
     this.#sqlite.close();
   }
 
-  readMeta(key: string): string | undefined {
-    return readMeta(this.#sqlite, key);
-  }
-
-  writeMeta(key: string, value: string): void {
-    writeMeta(this.#sqlite, key, value);
-  }
-
   /** Runs changes together. */
   transaction<T>(body: () => T): T {
     return this.#sqlite.transaction(body).immediate();
   }
 
-  cursors(): Map<number, number> {
-    const found = this.#sqlite
-      .query<{ id: number; seq: number }, []>("SELECT account_id AS id, seq FROM cursors")
-      .all();
-    return new Map(found.map(({ id, seq }) => [id, seq]));
-  }
-
-  setCursor(accountId: number, seq: number): void {
-    this.#sqlite.query("INSERT OR REPLACE INTO cursors (account_id, seq) VALUES (?1, ?2)").run(accountId, seq);
-  }
-
-  removeCursor(accountId: number): void {
-    this.#sqlite.query("DELETE FROM cursors WHERE account_id = ?1").run(accountId);
-  }
-
   /** Whether nothing has to be read for a blob: it has a text, has none, or waits. */
-  isKnown(blobId: number, digest: Uint8Array, version: string): boolean {
-    const row = this.#sqlite
-      .query<{ digest: Uint8Array; state: number; reason: string | null }, [number]>(
-        "SELECT digest, state, reason FROM texts WHERE blob_id = ?1",
-      )
-      .get(blobId);
-    if (row === null || row.state === REMOVING || Buffer.compare(row.digest, digest) !== 0) return false;
-    return row.state !== NONE || (row.reason ?? "").startsWith(`${version} `);
+  isKnown(blobId: number, digest: Uint8Array): boolean {
+    const row = this.#find(blobId);
+    return row !== undefined && row.state !== REMOVING && Buffer.compare(row.digest, digest) === 0;
   }
 
-  enqueue({ blobId, digest, mediaType }: WaitingBlob): void {
-    this.#sqlite
-      .query("INSERT OR IGNORE INTO queue (blob_id, digest, media_type) VALUES (?1, ?2, ?3)")
-      .run(blobId, digest, mediaType);
-  }
-
-  /** The next blob to read. */
-  next(): WaitingBlob | undefined {
-    const found = this.#sqlite.query<WaitingBlob, []>(
-      `SELECT blob_id AS blobId, digest, media_type AS mediaType FROM queue WHERE attempts < ${ATTEMPTS_MAX}
-       ORDER BY attempts, blob_id LIMIT 1`,
-    );
-    return found.get() ?? undefined;
-  }
-
-  dequeue(blobId: number): void {
-    this.#sqlite.query("DELETE FROM queue WHERE blob_id = ?1").run(blobId);
-  }
-
+  /** Lets a blob wait that can't be read now. */
   postpone(blobId: number): void {
-    this.#sqlite.query("UPDATE queue SET attempts = attempts + 1 WHERE blob_id = ?1").run(blobId);
+    this.progress.postpone(blobId);
+    if (this.#find(blobId)?.state === REMOVING) this.#unavailable.set(blobId, performance.now() + RETRY_MS);
   }
 
-  /** Begins a text, in place of an earlier one. */
-  begin({ blobId, digest }: WaitingBlob): void {
-    this.#remove(blobId, Number.POSITIVE_INFINITY);
-    const former = this.#sqlite.query<{ id: number }, [Uint8Array]>(
-      "SELECT blob_id AS id FROM texts WHERE digest = ?1",
-    );
-    const formerId = former.get(digest)?.id;
-    if (formerId !== undefined) this.#remove(formerId, Number.POSITIVE_INFINITY);
-    this.#sqlite.query(`INSERT INTO texts (blob_id, digest, state) VALUES (?1, ?2, ${WRITING})`).run(blobId, digest);
+  /**
+   * Begins a text, in place of an earlier one.
+   * @param readMs how long it took to read; null if it could be different the next time, so that it has to stay stored
+   * @returns false if the earlier text with the same content has to be read again first: see {@link restore}
+   */
+  begin({ blobId, digest, mediaType }: WaitingBlob, readMs: number | null): boolean {
+    const formerId = this.#findByDigest(digest)?.blobId;
+    for (const id of new Set([formerId ?? blobId, blobId])) {
+      if (this.#remove(id, Number.POSITIVE_INFINITY) !== "unread") continue;
+      this.#setRemoving(id);
+      if (id === formerId) return false;
+      throw new LostTextError("The text of a replaced file can't be read any more.");
+    }
+    this.#sqlite.query("INSERT OR IGNORE INTO media_types (name) VALUES (?1)").run(mediaType);
+    this.#sqlite
+      .query(
+        `INSERT INTO texts (blob_id, digest, state, read_ms, type_id)
+         VALUES (?1, ?2, ${WRITING}, ?3, (SELECT id FROM media_types WHERE name = ?4))`,
+      )
+      .run(blobId, digest, readMs, mediaType);
+    this.#bytesWritten = 0;
+    return true;
   }
 
   /** Adds segments to a text that was begun. */
@@ -162,97 +126,135 @@ export class IndexTables {
     const row = this.#find(blobId);
     if (row?.state !== WRITING) return;
     const put = this.#sqlite.query(
-      "INSERT INTO segments (id, page, text, position, length, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+      "INSERT INTO segments (id, page, position, length, hash) VALUES (?1, ?2, ?3, ?4, ?5)",
     );
+    // In a table of their own, because SQLite frees the pages of deleted rows, but not those of rows that get shorter.
+    const store = this.#sqlite.query("INSERT INTO stored (segment_id, text) VALUES (?1, ?2)");
     const index = this.#sqlite.query("INSERT INTO words (rowid, text) VALUES (?1, ?2)");
     // Without gaps, because the index stores how far each row is from the one before.
     const first = row.segments > 0 ? row.first : this.#nextSegment();
+    const hasSpace = this.#space.hasSpaceFor(row.readMs, this.#textBytes);
+    let isStored = false;
     let { segments: count, bytes } = row;
     for (const { page, text } of segments.slice(0, SEGMENTS_MAX - count)) {
       const id = first + count++;
       const plain = Buffer.from(text);
-      const stored = storeSegment(plain, bytes, this.#pathOf(row.digest));
+      const stored = storeSegment(plain, bytes, this.#pathOf(row.digest), hasSpace);
+      if (stored.text !== null) isStored = store.run(id, stored.text).changes > 0;
       bytes += plain.byteLength;
-      put.run(id, page, stored.text, stored.position, stored.length, stored.hash);
+      put.run(id, page, stored.position, stored.length, stored.hash);
       index.run(id, toIndexText(foldText(text)));
     }
     this.#sqlite
-      .query("UPDATE texts SET first_segment = ?2, segments = ?3, bytes = ?4 WHERE blob_id = ?1")
-      .run(blobId, first, count, bytes);
+      .query(
+        `UPDATE texts SET first_segment = ?2, segments = ?3, bytes = ?4, is_stored = max(is_stored, ?5)
+         WHERE blob_id = ?1`,
+      )
+      .run(blobId, first, count, bytes, isStored ? 1 : 0);
+    this.#bytesWritten = bytes;
   }
 
   /** Makes a text searchable. */
-  finish(blobId: number, isTruncated: boolean, hasPages: boolean): void {
+  finish(blobId: number): void {
     const row = this.#find(blobId);
     if (row?.state !== WRITING) return;
-    this.#sqlite
-      .query(`UPDATE texts SET state = ${READY}, is_truncated = ?2, has_pages = ?3 WHERE blob_id = ?1`)
-      .run(blobId, isTruncated ? 1 : 0, hasPages ? 1 : 0);
-    this.dequeue(blobId);
-    this.#ranges.add({ blobId, first: row.first, count: row.segments });
+    this.#sqlite.query(`UPDATE texts SET state = ${READY} WHERE blob_id = ?1`).run(blobId);
+    this.progress.dequeue(blobId);
+    this.#bytesWritten = 0;
+    this.#ranges.add({ blobId, first: row.first, count: row.segments, bytes: row.bytes });
   }
 
   /** Records that a blob has no text. */
-  skip({ blobId, digest }: Pick<WaitingBlob, "blobId" | "digest">, reason: string): void {
-    this.begin({ blobId, digest, mediaType: "" });
+  skip(blob: WaitingBlob, reason: string): void {
+    const { blobId } = blob;
+    if (!this.begin(blob, null)) throw new LostTextError("The text of a damaged file can't be read any more.");
     this.#sqlite.query(`UPDATE texts SET state = ${NONE}, reason = ?2 WHERE blob_id = ?1`).run(blobId, reason);
-    this.dequeue(blobId);
+    this.progress.dequeue(blobId);
+  }
+
+  /** Drops stored texts while the file is too large, until a time. @returns whether there may be more */
+  dropSome(untilMs: number): boolean {
+    return this.transaction(() => this.#space.dropSome(this.#textBytes, untilMs));
+  }
+
+  /**
+   * Takes a text that is not in the index and was read again. It stays in memory for a while.
+   * @param text null if it has none any more
+   * @returns whether it is the same as before
+   * @throws LostTextError if it is not, and its words have to be removed
+   */
+  restore(digest: Uint8Array, text: Uint8Array | null): boolean {
+    const row = this.#findByDigest(digest);
+    if (row === undefined || row.segments === 0) return true;
+    const segments = this.#sqlite.query<Omit<StoredSegment, "text">, [number, number]>(
+      "SELECT position, length, hash FROM segments WHERE id BETWEEN ?1 AND ?2",
+    );
+    const all = segments.all(row.first, row.first + row.segments - 1);
+    if (text !== null && all.length === row.segments && all.every((segment) => isInText(segment, text))) {
+      this.#restored.set(row.blobId, text);
+      return true;
+    }
+    if (row.state === REMOVING) throw new LostTextError("The text of a removed file can't be read any more.");
+    return false;
   }
 
   /** Removes a text from searches; {@link removeSome} then removes its words. */
   markRemoved(blobId: number): void {
-    this.dequeue(blobId);
+    this.progress.dequeue(blobId);
     this.#ranges.remove(blobId);
-    this.#sqlite.query(`UPDATE texts SET state = ${REMOVING} WHERE blob_id = ?1`).run(blobId);
+    this.#setRemoving(blobId);
   }
 
-  /** Removes words of texts that are marked, until a time. @returns whether there may be more */
+  /** Removes words of texts that are marked, until a time. @returns whether there may be more; see also {@link unread} */
   removeSome(untilMs: number): boolean {
-    const next = this.#sqlite.query<{ blobId: number }, []>(
-      `SELECT blob_id AS blobId FROM texts WHERE state = ${REMOVING} LIMIT 1`,
+    const next = this.#sqlite.query<{ blobId: number }, [number]>(
+      `SELECT blob_id AS blobId FROM texts INDEXED BY texts_state
+       WHERE state = ${REMOVING} AND reason IS NULL AND blob_id > ?1 ORDER BY blob_id LIMIT 1`,
     );
-    for (let row = next.get(); row !== null; row = next.get()) {
+    this.#unread = [];
+    let row = next.get(0);
+    for (; row !== null && this.#unread.length < UNREAD_MAX; row = next.get(row.blobId)) {
       const { blobId } = row;
-      if (!this.transaction(() => this.#remove(blobId, untilMs))) return true;
-      if (performance.now() > untilMs) return true;
+      if ((this.#unavailable.get(blobId) ?? 0) > performance.now()) continue;
+      const result = this.transaction(() => this.#remove(blobId, untilMs));
+      if (result === "unread") this.#unread.push(...this.toRead([blobId]));
+      if (result === "more" || performance.now() > untilMs) return true;
     }
     return false;
   }
 
-  /** Whether some removed words may still be in the list of pages: {@link cleanSome} removes them. */
+  /** Removed texts that have to be read again, so that {@link removeSome} can remove their words. */
+  get unread(): readonly WaitingBlob[] {
+    return this.#unread;
+  }
+
+  /** What is needed to read the texts of blobs again. */
+  toRead(blobIds: readonly number[]): WaitingBlob[] {
+    const found = this.#sqlite.query<WaitingBlob, [number]>(
+      `SELECT t.blob_id AS blobId, t.digest, m.name AS mediaType FROM texts t JOIN media_types m ON m.id = t.type_id
+       WHERE t.blob_id = ?1`,
+    );
+    return blobIds.flatMap((blobId) => found.get(blobId) ?? []);
+  }
+
+  /** Whether {@link cleanSome} has something to do. */
   get hasTraces(): boolean {
-    return this.#hasTraces;
+    return this.#traces.isPossible;
   }
 
   /** Removes the traces of removed words, until a time. @returns whether there may be more */
   cleanSome(untilMs: number): boolean {
-    if (!this.#isRewriting) {
-      this.#isRewriting = this.#hasTraces && hasForeignKeys(this.#sqlite);
-      this.writeMeta(TRACES, this.#isRewriting ? "yes" : "no");
-      this.#hasTraces = false;
-      if (this.#isRewriting) this.transaction(() => beginRewrite(this.#sqlite));
-    }
-    while (this.#isRewriting) {
-      if (performance.now() > untilMs) return true;
-      this.#isRewriting = this.transaction(() => continueRewrite(this.#sqlite));
-      if (this.#isRewriting) continue;
-      if (!this.#hasTraces) this.writeMeta(TRACES, "no");
-      this.checkpoint();
-    }
-    return false;
+    return this.#traces.cleanSome(untilMs);
   }
 
-  /** Overwrites what removed texts left in the log, and gives back space. */
+  /** Overwrites what removed texts left in the log. */
   checkpoint(): void {
-    this.#sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").all();
+    checkpoint(this.#sqlite);
   }
 
-  /** Gives back empty pages at the end of the file, a few milliseconds of work. @returns whether there are many more */
-  shrinkSome(): boolean {
-    const empty = () => this.#sqlite.query<{ pages: number }, []>(EMPTY_PAGES).get()?.pages ?? 0;
-    if (empty() < SHRINK_PAGES) return false;
-    this.#sqlite.query(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`).all();
-    return true;
+  /** Gives back empty pages. @returns whether there are many more */
+  shrinkSome(isIdle: boolean): boolean {
+    return this.#space.shrinkSome(this.#textBytes, isIdle);
   }
 
   /** The texts after an id, to check whether they are still used. */
@@ -267,34 +269,28 @@ export class IndexTables {
 
   /** The ids of the segments that a query of the index finds, ascending. */
   match(query: string): Float64Array {
-    const found = this.#sqlite
-      .query<{ ids: string | null }, [string]>("SELECT group_concat(rowid) AS ids FROM words WHERE words MATCH ?1")
-      .get(query);
-    return parseNumbers(found?.ids);
+    return matchAll(this.#sqlite, query);
   }
 
   /** The ids of the segments of one text that a query of the index finds. */
   matchIn(blobId: number, query: string): number[] {
     const range = this.#ranges.find(blobId);
-    if (range === undefined) return [];
-    return this.#sqlite
-      .query<{ id: number }, [string, number, number]>(
-        "SELECT rowid AS id FROM words WHERE words MATCH ?1 AND rowid BETWEEN ?2 AND ?3",
-      )
-      .all(query, range.first, range.first + range.count - 1)
-      .map(({ id }) => id);
+    return range === undefined ? [] : matchBetween(this.#sqlite, query, range.first, range.first + range.count - 1);
   }
 
-  /** Undefined if its file is gone or damaged. */
+  /** Undefined if its file has to be read again. */
   segment(id: number): FoundSegment | undefined {
+    const blobId = this.blobOf(id);
     const row = this.#sqlite
-      .query<StoredSegment & { page: number; hasPages: number; digest: Uint8Array }, [number, number]>(
-        `SELECT s.page, s.text, s.position, s.length, s.hash, t.has_pages AS hasPages, t.digest
-         FROM segments s JOIN texts t ON t.blob_id = ?2 WHERE s.id = ?1`,
+      .query<StoredSegment & { page: number; mediaType: string; digest: Uint8Array }, [number, number]>(
+        `SELECT s.page, ${SEGMENT}, m.name AS mediaType, t.digest
+         FROM segments s LEFT JOIN stored c ON c.segment_id = s.id
+           JOIN texts t ON t.blob_id = ?2 JOIN media_types m ON m.id = t.type_id WHERE s.id = ?1`,
       )
-      .get(id, this.blobOf(id));
-    const text = row === null ? undefined : loadSegment(row, this.#pathOf(row.digest));
-    return row === null || text === undefined ? undefined : { page: row.hasPages === 1 ? row.page : null, text };
+      .get(id, blobId);
+    const text = row === null ? undefined : this.#load(blobId, row.digest, row);
+    if (row === null || text === undefined) return undefined;
+    return { page: row.mediaType.startsWith("application/pdf") ? row.page : null, text };
   }
 
   /** The searchable blob whose text a segment belongs to; 0 if none. */
@@ -309,10 +305,8 @@ export class IndexTables {
 
   /** The searchable text of a content. */
   findByDigest(digest: Uint8Array): number | undefined {
-    const found = this.#sqlite.query<{ id: number }, [Uint8Array]>(
-      `SELECT blob_id AS id FROM texts WHERE digest = ?1 AND state = ${READY}`,
-    );
-    return found.get(digest)?.id;
+    const row = this.#findByDigest(digest);
+    return row?.state === READY ? row.blobId : undefined;
   }
 
   /** The average number of segments of a text, and the number of texts. */
@@ -321,30 +315,26 @@ export class IndexTables {
     return { texts, averageLength: texts === 0 ? 1 : segments / texts };
   }
 
+  /** Changes whenever a text is removed: its ids may be used again. */
+  get removals(): number {
+    return this.#ranges.removals;
+  }
+
   /** Words from one on, each with the segments that contain it, in their order. */
-  vocabulary(fromWord: string): Iterable<{ readonly word: string; readonly segmentId: number }> {
-    return this.#sqlite
-      .query<{ word: string; segmentId: number }, [string]>(
-        "SELECT term AS word, doc AS segmentId FROM temp.vocabulary WHERE term >= ?1",
-      )
-      .iterate(fromWord);
+  vocabulary(fromWord: string): ReturnType<typeof wordsFrom> {
+    return wordsFrom(this.#sqlite, fromWord);
   }
 
   status(): Omit<TextIndexStatus, "isFilling"> {
-    const one = (sql: string): number => this.#sqlite.query<{ value: number }, []>(sql).get()?.value ?? 0;
-    return {
-      indexed: this.#ranges.texts,
-      waiting: one("SELECT count(*) AS value FROM queue"),
-      unread: this.#sqlite
-        .query<{ reason: string; count: number }, []>(
-          `SELECT substr(reason, instr(reason, ' ') + 1) AS reason, count(*) AS count FROM texts WHERE state = ${NONE}
-           GROUP BY 1 ORDER BY 2 DESC LIMIT 20`,
-        )
-        .all(),
-      textBytes: one(`SELECT coalesce(sum(bytes), 0) AS value FROM texts WHERE state = ${READY}`),
-      indexBytes: one("SELECT coalesce(sum(length(block)), 0) AS value FROM words_data"),
-      fileBytes: statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0,
-    };
+    return readStatus(this.#sqlite, this.#path, this.#ranges);
+  }
+
+  get #textBytes(): number {
+    return this.#ranges.bytes + this.#bytesWritten;
+  }
+
+  #load(blobId: number, digest: Uint8Array, segment: StoredSegment): string | undefined {
+    return loadSegment(segment, { path: this.#pathOf(digest), restored: this.#restored.get(blobId) });
   }
 
   #find(blobId: number): TextRow | undefined {
@@ -352,34 +342,52 @@ export class IndexTables {
     return found.get(blobId) ?? undefined;
   }
 
+  /** The index has a part of the digest, which takes less space beside short texts. */
+  #findByDigest(digest: Uint8Array): TextRow | undefined {
+    const found = this.#sqlite.query<TextRow, [Uint8Array]>(
+      `SELECT ${TEXT_ROW} WHERE substr(digest, 1, 6) = substr(?1, 1, 6) AND digest = ?1`,
+    );
+    return found.get(digest) ?? undefined;
+  }
+
+  /** A text that is being removed stays stored. */
+  #setRemoving(blobId: number): void {
+    this.#sqlite
+      .query(`UPDATE texts SET state = ${REMOVING}, reason = NULL, read_ms = NULL WHERE blob_id = ?1`)
+      .run(blobId);
+  }
+
   #nextSegment(): number {
     const last = this.#sqlite.query<{ id: number | null }, []>("SELECT max(id) AS id FROM segments").get();
     return (last?.id ?? 0) + 1;
   }
 
-  /** From the last segment on. @returns whether everything is removed */
-  #remove(blobId: number, untilMs: number): boolean {
+  /** From the last segment on; "unread" if the text has to be read again for it. */
+  #remove(blobId: number, untilMs: number): "done" | "more" | "unread" {
     this.#ranges.remove(blobId);
     const row = this.#find(blobId);
-    if (row === undefined) return true;
+    if (row === undefined) return "done";
     const stored = this.#sqlite.query<StoredSegment, [number]>(
-      "SELECT text, position, length, hash FROM segments WHERE id = ?1",
+      `SELECT ${SEGMENT} FROM segments s LEFT JOIN stored c ON c.segment_id = s.id WHERE s.id = ?1`,
     );
     const unindex = this.#sqlite.query("INSERT INTO words (words, rowid, text) VALUES ('delete', ?1, ?2)");
     const remove = this.#sqlite.query("DELETE FROM segments WHERE id = ?1");
+    const drop = this.#sqlite.query("DELETE FROM stored WHERE segment_id = ?1");
     const shorten = this.#sqlite.query("UPDATE texts SET segments = segments - 1 WHERE blob_id = ?1");
     for (let id = row.first + row.segments - 1; row.segments > 0 && id >= row.first; id--) {
       const segment = stored.get(id);
-      const text = segment === null ? undefined : loadSegment(segment, this.#pathOf(row.digest));
-      if (text === undefined) throw new LostTextError("The text of a removed file can't be read any more.");
-      if (!this.#hasTraces) this.writeMeta(TRACES, "yes");
-      this.#hasTraces = true;
+      const text = segment === null ? undefined : this.#load(blobId, row.digest, segment);
+      if (text === undefined) return "unread";
+      this.#traces.note();
       unindex.run(id, toIndexText(foldText(text)));
       remove.run(id);
+      drop.run(id);
       shorten.run(blobId);
-      if (performance.now() > untilMs) return false;
+      if (performance.now() > untilMs) return "more";
     }
     this.#sqlite.query("DELETE FROM texts WHERE blob_id = ?1").run(blobId);
-    return true;
+    this.#restored.delete(blobId);
+    this.#unavailable.delete(blobId);
+    return "done";
   }
 }

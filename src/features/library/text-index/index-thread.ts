@@ -22,7 +22,7 @@ interface QueuedCall {
 const WAITING_MAX = 64;
 const IDLE_MS = 60_000;
 /** Calls of people who wait. */
-const URGENT: ReadonlySet<keyof IndexCalls> = new Set(["find", "snippets", "complete", "status"]);
+const URGENT: ReadonlySet<keyof IndexCalls> = new Set(["find", "snippets", "restore", "complete", "status"]);
 
 /** The text index, in a thread of its own. */
 export class IndexThread {

@@ -1,21 +1,22 @@
 /** Reads the texts of files into the text index: in the background, one file at a time, whenever files have changed. */
-import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
+import { digestFromBytes } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
 import { BackgroundWork } from "../../../jobs/background-work.ts";
 import { messageOf } from "../../../lib/error.ts";
 import type { Log } from "../../../lib/log.ts";
-import { EXTRACTOR_VERSION, type ExtractedText } from "../../media/documents/types.ts";
+import type { TextExtractor } from "../../media/documents/text-extractor.ts";
+import type { ExtractedText } from "../../media/documents/types.ts";
 import type { IndexThread } from "./index-thread.ts";
 import { toSegments } from "./segments.ts";
-import type { TextIndexStatus, WaitingBlob } from "./types.ts";
+import type { TextRereader } from "./text-rereader.ts";
+import type { FollowResult, TextIndexStatus, WaitingBlob } from "./types.ts";
 
 /** Dependencies of {@link TextIndexer}. */
 export interface TextIndexerOptions {
   readonly thread: IndexThread;
   /** Waits while uploads are in progress. */
-  readonly extractor: {
-    extract(digest: Digest, mediaType: string, signal: AbortSignal): Promise<ExtractedText>;
-  };
+  readonly extractor: Pick<TextExtractor, "extract">;
+  readonly rereader: Pick<TextRereader, "read" | "stop">;
   /** Whether texts are searched: an administrator can switch it off. */
   readonly isEnabled: () => boolean;
   /** Changes whenever files of any account change. */
@@ -29,6 +30,8 @@ const TICK_MS = 1_000;
 const DELAY_MS = 50;
 /** How long after a removal its last traces are removed, which writes the index again: once for all removals until then. */
 const CLEAN_AFTER_MS = 5 * 60_000;
+/** When removed texts are looked at again whose files could not be read: the index then tries them again. */
+const RETRY_MS = 11 * 60_000;
 /** Pause between two files, for requests. */
 const REST_MS = 5;
 const NO_STATUS: TextIndexStatus = {
@@ -48,6 +51,7 @@ export class TextIndexer {
   #ticks: ReturnType<typeof setInterval> | undefined;
   #delay: ReturnType<typeof setTimeout> | undefined;
   #cleaning: ReturnType<typeof setTimeout> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
   #isCleaningDue = false;
   #seenMark = "";
   #wasEnabled = true;
@@ -79,6 +83,8 @@ export class TextIndexer {
     clearInterval(this.#ticks);
     clearTimeout(this.#delay);
     clearTimeout(this.#cleaning);
+    clearTimeout(this.#retry);
+    await this.#options.rereader.stop();
     await this.#reading.stop();
     await this.#clearing;
   }
@@ -136,10 +142,14 @@ export class TextIndexer {
     const { thread, isEnabled } = this.#options;
     const isDone = () => stop.aborted || !isEnabled();
     while (!isDone()) {
-      let followed = await this.#orOff(() => thread.call("follow", []));
-      while (!isDone() && followed?.isMore === true) followed = await this.#orOff(() => thread.call("follow", []));
+      const followed = await this.#follow(isDone);
       this.#revision++;
       if (followed?.hasTraces === true) this.#cleanLater();
+      const removed = followed?.unread ?? [];
+      if (removed.length > 0) {
+        await this.#orOff(() => this.#readRemoved(removed, stop));
+        continue;
+      }
       const blob = isDone() ? undefined : await this.#orOff(() => thread.call("next", []));
       if (blob === undefined) {
         await this.#clean(isDone);
@@ -148,6 +158,34 @@ export class TextIndexer {
       await this.#orOff(() => this.#readText(blob, stop));
       this.#revision++;
       await Bun.sleep(REST_MS);
+    }
+  }
+
+  async #follow(isDone: () => boolean): Promise<FollowResult | undefined> {
+    const follow = () => this.#orOff(() => this.#options.thread.call("follow", []));
+    let followed = await follow();
+    while (!isDone() && followed?.isMore === true) followed = await follow();
+    return followed;
+  }
+
+  /** Reads the texts of removed files again, because the index can only remove words that it knows. */
+  async #readRemoved(blobs: readonly WaitingBlob[], stop: AbortSignal): Promise<void> {
+    const { thread, rereader, isEnabled, log } = this.#options;
+    for (const blob of blobs) {
+      if (stop.aborted || !isEnabled()) return;
+      try {
+        await rereader.read(blob, stop, false);
+      } catch (error) {
+        // A lost text is no reason to wait: the thread then deletes the index.
+        if (stop.aborted || error instanceof AppError) throw error;
+        const digest = digestFromBytes(blob.digest);
+        log.warn("Could not read the text of a removed file; will retry.", { digest, reason: messageOf(error) });
+        await thread.call("postpone", [blob.blobId]);
+        this.#retry ??= setTimeout(() => {
+          this.#retry = undefined;
+          this.#reading.wake();
+        }, RETRY_MS).unref();
+      }
     }
   }
 
@@ -192,12 +230,26 @@ export class TextIndexer {
       return;
     }
     if (extracted.kind === "none") {
-      await thread.call("skip", [blob, `${EXTRACTOR_VERSION} ${extracted.reason}`]);
+      await thread.call("skip", [blob, extracted.reason]);
       return;
     }
-    if (!(await thread.call("begin", [blob]))) return;
+    if (!(await this.#begin(blob, extracted.isRepeatable ? extracted.readMs : null, stop))) return;
     // One at a time, so that searches don't wait for long.
     for await (const segment of toSegments(extracted.text)) await thread.call("add", [blob.blobId, [segment]]);
-    await thread.call("finish", [blob, extracted.isTruncated, blob.mediaType.startsWith("application/pdf")]);
+    await thread.call("finish", [blob]);
+  }
+
+  /** @returns whether the text may be added now */
+  async #begin(blob: WaitingBlob, readMs: number | null, stop: AbortSignal): Promise<boolean> {
+    const { thread, rereader } = this.#options;
+    const begin = () => thread.call("begin", [blob, readMs]);
+    let result = await begin();
+    if (result === "unread") {
+      // The words of the same text are still being removed.
+      await rereader.read(blob, stop, false);
+      result = await begin();
+    }
+    if (result === "unread") await thread.call("postpone", [blob.blobId]);
+    return result === "begun";
   }
 }

@@ -130,12 +130,17 @@ export class LiveFiles {
       .all(folderId);
   }
 
-  /** Whether a blob still has this digest, and is the content of a file in some tree. @param reached see {@link reaches} */
-  isLive(blobId: number, digest: Uint8Array, reached: Map<number, boolean>): boolean {
+  /** Whether a content still has the row of a blob: its file is then not deleted yet. */
+  exists(blobId: number, digest: Uint8Array): boolean {
     const blob = this.#sqlite
       .query<{ digest: Uint8Array }, [number]>("SELECT digest FROM blobs WHERE id = ?1")
       .get(blobId);
-    if (blob === null || Buffer.compare(blob.digest, digest) !== 0) return false;
+    return blob !== null && Buffer.compare(blob.digest, digest) === 0;
+  }
+
+  /** Whether a blob still has this digest, and is the content of a file in some tree. @param reached see {@link reaches} */
+  isLive(blobId: number, digest: Uint8Array, reached: Map<number, boolean>): boolean {
+    if (!this.exists(blobId, digest)) return false;
     return this.#uses.all(blobId, USES_MAX).some(({ id }) => this.reaches(id, null, reached));
   }
 

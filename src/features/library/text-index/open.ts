@@ -1,8 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import type { Log } from "../../../lib/log.ts";
+import { EXTRACTOR_VERSION } from "../../media/documents/types.ts";
 import { TextIndexer, type TextIndexerOptions } from "./indexer.ts";
 import { IndexThread } from "./index-thread.ts";
+import { TextRereader } from "./text-rereader.ts";
 import { TextSearch } from "./text-search.ts";
 import type { IndexLocation } from "./types.ts";
 
@@ -15,7 +17,9 @@ export interface TextIndexOptions
 }
 
 /** Builds the text index; reads and starts nothing. The server starts the indexer. */
-export function openTextIndex({ sqlite, log, path, databasePath, source, blobsDir, ...options }: TextIndexOptions) {
+export function openTextIndex({ sqlite, log, path, databasePath, blobsDir, ...options }: TextIndexOptions) {
+  // Texts that are read another way than before could not be read again in part.
+  const source = `${options.source} ${EXTRACTOR_VERSION}`;
   const thread = new IndexThread({ path, databasePath, source, blobsDir, run: randomUUID() }, log);
   const total = sqlite.prepare<{ seqs: number; accounts: number }, []>(
     "SELECT ifnull(sum(seq), 0) AS seqs, count(*) AS accounts FROM accounts WHERE root_id > 0",
@@ -24,7 +28,8 @@ export function openTextIndex({ sqlite, log, path, databasePath, source, blobsDi
     const found = total.get();
     return `${found?.seqs ?? 0}/${found?.accounts ?? 0}`;
   };
-  const textIndexer = new TextIndexer({ ...options, thread, changeMark, log });
-  const texts = new TextSearch({ thread, indexer: textIndexer, isEnabled: options.isEnabled, log });
+  const rereader = new TextRereader({ ...options, thread, log, onCleared: () => textIndexer.wakeSoon() });
+  const textIndexer = new TextIndexer({ ...options, thread, rereader, changeMark, log });
+  const texts = new TextSearch({ thread, indexer: textIndexer, rereader, isEnabled: options.isEnabled, log });
   return { textIndexThread: thread, textIndexer, texts };
 }

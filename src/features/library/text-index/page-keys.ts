@@ -4,6 +4,7 @@
  * its tables can't be changed directly. So all pages are written again, as `optimize` does, but in small steps.
  */
 import type { Database } from "bun:sqlite";
+import { checkpoint, readMeta, writeMeta } from "./index-file.ts";
 
 /** Pages that are written in one step: a few milliseconds. */
 const PAGES_TOGETHER = 16;
@@ -13,8 +14,52 @@ const PAGE_BITS = 37;
 const NO_ROW = 0;
 const NO_TEXT = "a";
 
+/** Whether removed words may still be in the list of pages. */
+const TRACES = "traces";
+
+/** The traces of removed words. What is known about them is known after a crash. */
+export class WordTraces {
+  readonly #sqlite: Database;
+  #isPossible: boolean;
+  #isRewriting = false;
+
+  constructor(sqlite: Database) {
+    this.#sqlite = sqlite;
+    this.#isPossible = readMeta(sqlite, TRACES) === "yes";
+  }
+
+  /** Whether there may be some: {@link cleanSome} removes them. */
+  get isPossible(): boolean {
+    return this.#isPossible;
+  }
+
+  /** Words are removed now. */
+  note(): void {
+    if (!this.#isPossible) writeMeta(this.#sqlite, TRACES, "yes");
+    this.#isPossible = true;
+  }
+
+  /** Removes them, until a time. @returns whether there may be more */
+  cleanSome(untilMs: number): boolean {
+    if (!this.#isRewriting) {
+      this.#isRewriting = this.#isPossible && hasForeignKeys(this.#sqlite);
+      writeMeta(this.#sqlite, TRACES, this.#isRewriting ? "yes" : "no");
+      this.#isPossible = false;
+      if (this.#isRewriting) this.#sqlite.transaction(() => beginRewrite(this.#sqlite)).immediate();
+    }
+    while (this.#isRewriting) {
+      if (performance.now() > untilMs) return true;
+      this.#isRewriting = this.#sqlite.transaction(() => continueRewrite(this.#sqlite)).immediate();
+      if (this.#isRewriting) continue;
+      if (!this.#isPossible) writeMeta(this.#sqlite, TRACES, "no");
+      checkpoint(this.#sqlite);
+    }
+    return false;
+  }
+}
+
 /** Whether a page of the index `words` has a key with which no word on it begins. */
-export function hasForeignKeys(sqlite: Database): boolean {
+function hasForeignKeys(sqlite: Database): boolean {
   const pages = sqlite.query<{ key: Uint8Array; page: Uint8Array }, []>(
     `SELECT i.term AS key, d.block AS page FROM words_idx i JOIN words_data d ON d.id = (i.segid << ${PAGE_BITS}) + (i.pgno >> 1)`,
   );
@@ -26,14 +71,14 @@ export function hasForeignKeys(sqlite: Database): boolean {
 }
 
 /** Begins to write all pages of the index `words` again. In a transaction. */
-export function beginRewrite(sqlite: Database): void {
+function beginRewrite(sqlite: Database): void {
   // Without a further segment, SQLite takes the only one for written well.
   sqlite.query("INSERT INTO words (rowid, text) VALUES (?1, ?2)").run(NO_ROW, NO_TEXT);
   merge(sqlite, -PAGES_TOGETHER);
 }
 
 /** Writes some pages. In a transaction. @returns whether there are more */
-export function continueRewrite(sqlite: Database): boolean {
+function continueRewrite(sqlite: Database): boolean {
   const before = totalChanges(sqlite);
   merge(sqlite, PAGES_TOGETHER);
   // SQLite counts one change for the command itself.

@@ -3,6 +3,8 @@ export interface SegmentRange {
   readonly blobId: number;
   readonly first: number;
   readonly count: number;
+  /** Of the whole text. */
+  readonly bytes: number;
 }
 
 /** Which segments belong to which searchable text. */
@@ -11,6 +13,8 @@ export class SegmentRanges {
   /** By `first`. */
   readonly #sorted: SegmentRange[] = [];
   #segments = 0;
+  #bytes = 0;
+  #removals = 0;
 
   /** The number of texts. */
   get texts(): number {
@@ -20,6 +24,16 @@ export class SegmentRanges {
   /** The number of segments of all texts. */
   get segments(): number {
     return this.#segments;
+  }
+
+  /** The size of all texts. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Changes whenever a text is removed: its ids may be used again. */
+  get removals(): number {
+    return this.#removals;
   }
 
   find(blobId: number): SegmentRange | undefined {
@@ -32,6 +46,7 @@ export class SegmentRanges {
     this.#byBlob.set(range.blobId, range);
     this.#sorted.splice(this.#indexAfter(range.first), 0, range);
     this.#segments += range.count;
+    this.#bytes += range.bytes;
   }
 
   remove(blobId: number): void {
@@ -39,6 +54,8 @@ export class SegmentRanges {
     if (range === undefined) return;
     this.#byBlob.delete(blobId);
     this.#segments -= range.count;
+    this.#bytes -= range.bytes;
+    this.#removals++;
     for (let at = this.#indexAfter(range.first) - 1; at >= 0; at--) {
       if (this.#sorted[at]?.blobId !== blobId) continue;
       this.#sorted.splice(at, 1);

@@ -27,11 +27,20 @@ export async function* toSegments(parts: AsyncIterable<string>): AsyncGenerator<
     return segment;
   };
   for await (const part of parts) {
-    // Composed, so that a character of the text and its folded form begin at the same positions.
-    rest += part.replaceAll(CONTROL, " ").normalize("NFC");
+    rest += cleanPart(part);
     while (rest.length > SEGMENT_LENGTH) yield cut(cutBetweenWords(rest));
   }
   if (rest.trim() !== "") yield cut(rest.length);
+}
+
+/** The text of which the segments are parts. */
+export function joinParts(parts: readonly string[]): Uint8Array {
+  return Buffer.from(parts.map(cleanPart).join(""));
+}
+
+/** Composed, so that a character of the text and its folded form begin at the same positions. */
+function cleanPart(part: string): string {
+  return part.replaceAll(CONTROL, " ").normalize("NFC");
 }
 
 function cutBetweenWords(text: string): number {

@@ -1,20 +1,28 @@
 /**
- * How the text of a segment is kept: as its place in the file, if the file has the same bytes there, as plain text does;
- * else compressed.
+ * Where the text of a segment is: in the file, if the file has the same bytes there, as plain text does; else compressed
+ * in the index, until that has no space for it any more; else nowhere, until its file is read again.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 
-/** The columns of a segment that hold its text. */
+/** The columns of a segment that describe its text. */
 export interface StoredSegment {
-  /** The compressed text; null if it is in the file. */
+  /** The compressed text; null if it is not in the index. */
   readonly text: Uint8Array | null;
-  /** Bytes before it in the file. */
+  /** Bytes before it in the whole text. */
   readonly position: number;
   /** Bytes. */
   readonly length: number;
-  /** Detects that the file is damaged. */
+  /** Detects another text, as after damage. */
   readonly hash: number;
+}
+
+/** Where texts that are not in the index are looked for. */
+export interface TextSources {
+  /** The file; undefined if it may leave this disk. */
+  readonly path: string | undefined;
+  /** The whole text, if it was read again. */
+  readonly restored?: Uint8Array | undefined;
 }
 
 /**
@@ -26,25 +34,46 @@ const COMPRESSION = {
 };
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
-/** @param path of the file; undefined if it may leave this disk */
-export function storeSegment(text: Uint8Array, textBefore: number, path: string | undefined): StoredSegment {
-  const { byteLength: length } = text;
-  const hash = Bun.hash.xxHash32(text);
-  const positions = path === undefined ? [] : [textBefore, textBefore + BYTE_ORDER_MARK.length];
-  const position = positions.find((from) => read(path, from, length)?.equals(text));
-  if (position !== undefined) return { text: null, position, length, hash };
-  return { text: brotliCompressSync(text, COMPRESSION), position: 0, length, hash };
+/** @param path of the file; undefined if it may leave this disk @param hasSpace whether the text may be in the index */
+export function storeSegment(
+  text: Uint8Array,
+  position: number,
+  path: string | undefined,
+  hasSpace: boolean,
+): StoredSegment {
+  const segment = { text: null, position, length: text.byteLength, hash: hashOf(text) };
+  if (!hasSpace || readFromFile(segment, path) !== undefined) return segment;
+  return { ...segment, text: brotliCompressSync(text, COMPRESSION) };
 }
 
-/** The text; undefined if it was in a file that is gone or damaged. */
-export function loadSegment(stored: StoredSegment, path: string | undefined): string | undefined {
-  if (stored.text !== null) return brotliDecompressSync(stored.text).toString();
-  const bytes = read(path, stored.position, stored.length);
-  return bytes === undefined || Bun.hash.xxHash32(bytes) !== stored.hash ? undefined : bytes.toString();
+/** The text; undefined if its file has to be read again. */
+export function loadSegment(segment: StoredSegment, { path, restored }: TextSources): string | undefined {
+  if (segment.text !== null) return brotliDecompressSync(segment.text).toString();
+  const { position, length } = segment;
+  const bytes = restored === undefined ? readFromFile(segment, path) : restored.subarray(position, position + length);
+  return bytes === undefined ? undefined : Buffer.from(bytes).toString();
 }
 
-function read(path: string | undefined, from: number, length: number): Buffer | undefined {
+/** Whether a segment is in a text where it was before. */
+export function isInText({ position, length, hash }: Omit<StoredSegment, "text">, text: Uint8Array): boolean {
+  return hashOf(text.subarray(position, position + length)) === hash;
+}
+
+function hashOf(text: Uint8Array): number {
+  return Bun.hash.xxHash32(text);
+}
+
+/** The bytes at its position, or after the mark with which some files begin. */
+function readFromFile({ position, length, hash }: StoredSegment, path: string | undefined): Buffer | undefined {
   if (path === undefined) return undefined;
+  for (const from of [position, position + BYTE_ORDER_MARK.length]) {
+    const bytes = readBytes(path, from, length);
+    if (bytes !== undefined && hashOf(bytes) === hash) return bytes;
+  }
+  return undefined;
+}
+
+function readBytes(path: string, from: number, length: number): Buffer | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, "r");

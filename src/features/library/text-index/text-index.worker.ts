@@ -6,6 +6,7 @@ import { TextFinder } from "./find.ts";
 import { Follower, STEP_MS } from "./follower.ts";
 import { IndexTables, LostTextError } from "./index-tables.ts";
 import { LiveFiles } from "./live-files.ts";
+import { joinParts } from "./segments.ts";
 import type { IndexCalls, IndexLocation, IndexReply, IndexRequest } from "./types.ts";
 
 declare const self: Worker;
@@ -38,27 +39,33 @@ function open({ path, databasePath, source, blobsDir, run: name }: IndexLocation
   const finder = new TextFinder(tables, live);
   const change = <T>(body: () => T): T => tables.transaction(body);
   return {
-    follow: () => ({ isMore: follower.step(), hasTraces: tables.hasTraces }),
+    follow: () => {
+      const isMore = follower.step();
+      return { isMore, hasTraces: tables.hasTraces, unread: isMore ? [] : follower.unread() };
+    },
     clean: () => ({ isMore: tables.cleanSome(performance.now() + STEP_MS) }),
-    next: () => tables.next(),
-    begin: (blob) =>
+    next: () => tables.progress.next(),
+    begin: (blob, readMs) =>
       change(() => {
-        const isLive = follower.isLive(blob);
-        if (isLive) tables.begin(blob);
-        else tables.dequeue(blob.blobId);
-        return isLive;
+        if (follower.isLive(blob)) return tables.begin(blob, readMs) ? "begun" : "unread";
+        tables.progress.dequeue(blob.blobId);
+        return "unused";
       }),
-    add: (blobId, segments) => change(() => tables.add(blobId, segments)),
-    finish: (blob, isTruncated, hasPages) =>
+    add: (blobId, segments) => {
+      change(() => tables.add(blobId, segments));
+      tables.dropSome(performance.now() + STEP_MS);
+    },
+    finish: (blob) =>
       change(() => {
         // It may have been deleted while its text was read.
-        if (follower.isLive(blob)) tables.finish(blob.blobId, isTruncated, hasPages);
+        if (follower.isLive(blob)) tables.finish(blob.blobId);
         else tables.markRemoved(blob.blobId);
       }),
     skip: (blob, reason) => change(() => tables.skip(blob, reason)),
     postpone: (blobId) => tables.postpone(blobId),
     find: (query) => finder.find(query),
     snippets: (query) => finder.snippets(query),
+    restore: (digest, parts) => tables.restore(digest, parts && joinParts(parts)),
     complete: (query) => finder.complete(query),
     status: () => ({ isFilling: follower.isFilling, ...tables.status() }),
   };

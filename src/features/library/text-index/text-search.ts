@@ -1,10 +1,11 @@
-import type { Digest } from "../../../blobs/digest.ts";
+import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import { wordToComplete } from "./fold.ts";
 import type { TextIndexer } from "./indexer.ts";
 import type { IndexThread } from "./index-thread.ts";
-import type { SearchScope, SearchWord, TextHits, TextMatch } from "./types.ts";
+import type { TextRereader } from "./text-rereader.ts";
+import type { SearchScope, SearchWord, SnippetQuery, SnippetResult, TextMatch } from "./types.ts";
 
 /** Whether texts can be found. While it is `preparing`, only some can. */
 export interface TextsState {
@@ -17,11 +18,30 @@ export interface TextsState {
 export interface TextSearchOptions {
   readonly thread: Pick<IndexThread, "call">;
   readonly indexer: Pick<TextIndexer, "status" | "revision">;
+  readonly rereader: Pick<TextRereader, "readable" | "readUntil">;
   readonly isEnabled: () => boolean;
   readonly log: Log;
 }
 
-const NO_HITS: TextHits = { own: [], received: [] };
+/** The row ids of files that were found in texts, best first. */
+export interface FoundInTexts {
+  readonly own: readonly number[];
+  readonly received: readonly number[];
+  /** "reading" if some texts could not be searched yet, because their files are being read again. */
+  readonly state: "complete" | "reading" | "failed";
+}
+
+/** Files whose texts contain words. */
+export interface TextSearchRequest {
+  readonly scopes: readonly SearchScope[];
+  readonly words: readonly SearchWord[];
+  readonly limit: number;
+  /** Until when files are read again, as far as that is necessary: see {@link TextSearch.readUntilMs}. */
+  readonly untilMs: number;
+}
+
+/** How long one search waits for files that are read again. */
+const READ_MS = 1_500;
 /** How long a state is remembered while texts are being prepared. */
 const STATE_MS = 2_000;
 
@@ -46,24 +66,49 @@ export class TextSearch {
     return this.#options.indexer.revision;
   }
 
-  /** Files whose texts contain words, best first. Undefined if the index failed. */
-  async find(
-    scopes: readonly SearchScope[],
-    words: readonly SearchWord[],
-    limit: number,
-  ): Promise<TextHits | undefined> {
-    if (!this.isEnabled || words.every(({ inText }) => inText === undefined)) return NO_HITS;
-    return this.#try(() => this.#options.thread.call("find", [{ scopes, words, limit }]));
+  /** Until when a search that begins now waits for files that are read again. */
+  readUntilMs(): number {
+    return performance.now() + READ_MS;
   }
 
-  /** Where contents contain words, by digest. The caller must be allowed to read them. */
-  async snippets(digests: readonly Digest[], words: readonly SearchWord[]): Promise<ReadonlyMap<string, TextMatch>> {
+  /** Files whose texts contain words, best first. */
+  async find({ scopes, words, limit, untilMs }: TextSearchRequest): Promise<FoundInTexts> {
+    const { thread, rereader } = this.#options;
+    const none = { own: [], received: [] };
+    if (!this.isEnabled || words.every(({ inText }) => inText === undefined)) return { ...none, state: "complete" };
+    for (;;) {
+      const hits = await this.#try(() => thread.call("find", [{ scopes, words, limit }]));
+      if (hits === undefined) return { ...none, state: "failed" };
+      const unread = rereader.readable(hits.unread);
+      if (unread.length === 0) return { ...hits, state: "complete" };
+      if (performance.now() >= untilMs) return { ...hits, state: "reading" };
+      await rereader.readUntil(unread, untilMs);
+    }
+  }
+
+  /**
+   * Where contents contain words, by digest. The caller must be allowed to read them. A content that can't be read again
+   * in time is left out.
+   */
+  async snippets(
+    digests: readonly Digest[],
+    words: readonly SearchWord[],
+    untilMs: number,
+  ): Promise<ReadonlyMap<string, TextMatch>> {
     const inText = words.flatMap((word) => word.inText ?? []);
     if (!this.isEnabled || inText.length === 0 || digests.length === 0) return new Map();
     const patterns = inText.map(({ pattern }) => pattern);
     const queries = inText.flatMap((word) => word.queries);
-    const found = await this.#try(() => this.#options.thread.call("snippets", [{ digests, patterns, queries }]));
-    return new Map(found?.map((match) => [match.digest, match]));
+    const { rereader } = this.#options;
+    const found = await this.#snippetsOf({ digests, patterns, queries });
+    const unread = rereader.readable(found?.unread ?? []);
+    const matches = found === undefined ? [] : [...found.matches];
+    if (unread.length > 0) {
+      await rereader.readUntil(unread, untilMs);
+      const later = unread.map(({ digest }) => digestFromBytes(digest));
+      matches.push(...((await this.#snippetsOf({ digests: later, patterns, queries }))?.matches ?? []));
+    }
+    return new Map(matches.map((match) => [match.digest, match]));
   }
 
   /** Words of readable texts that continue the last word of a search that is being typed. */
@@ -94,6 +139,10 @@ export class TextSearch {
   /** Forgets the state: the index was deleted. */
   dropState(): void {
     this.#state = undefined;
+  }
+
+  #snippetsOf(query: SnippetQuery): Promise<SnippetResult | undefined> {
+    return this.#try(() => this.#options.thread.call("snippets", [query]));
   }
 
   async #try<T>(call: () => Promise<T>): Promise<T | undefined> {

@@ -29,6 +29,8 @@ export interface TextQuery {
 export interface TextHits {
   readonly own: readonly number[];
   readonly received: readonly number[];
+  /** Some of the texts in which a phrase could not be looked for yet, because their files have to be read again. */
+  readonly unread: readonly WaitingBlob[];
 }
 
 /** A request for the parts of texts that contain words. */
@@ -45,6 +47,13 @@ export interface TextMatch {
   readonly parts: readonly SnippetPart[];
   /** The page of a PDF, from 1; null for other files. */
   readonly page: number | null;
+}
+
+/** Parts of texts. */
+export interface SnippetResult {
+  readonly matches: readonly TextMatch[];
+  /** Some of the texts whose files have to be read again for a snippet. */
+  readonly unread: readonly WaitingBlob[];
 }
 
 /** A request for words that begin with a text. */
@@ -75,7 +84,7 @@ export interface TextIndexStatus {
   readonly textBytes: number;
   /** Bytes of the words. */
   readonly indexBytes: number;
-  /** Bytes of the file, with the compressed texts. */
+  /** Bytes of the file, with the texts that are compressed in it. */
   readonly fileBytes: number;
 }
 
@@ -91,18 +100,30 @@ export interface IndexLocation {
   readonly run: string;
 }
 
+/** What a step of following the files did. */
+export interface FollowResult {
+  readonly isMore: boolean;
+  /** Whether traces of removed words are to be removed later. */
+  readonly hasTraces: boolean;
+  /** Removed texts that have to be read again first. */
+  readonly unread: readonly WaitingBlob[];
+}
+
 /** The requests to the thread of the index, with their results. */
 export interface IndexCalls {
-  follow(): { readonly isMore: boolean; readonly hasTraces: boolean };
+  follow(): FollowResult;
   clean(): { readonly isMore: boolean };
   next(): WaitingBlob | undefined;
-  begin(blob: WaitingBlob): boolean;
+  /** "unused" if no file has the blob any more, "unread" if an earlier text with its content has to be restored first. */
+  begin(blob: WaitingBlob, readMs: number | null): "begun" | "unused" | "unread";
   add(blobId: number, segments: readonly Segment[]): void;
-  finish(blob: WaitingBlob, isTruncated: boolean, hasPages: boolean): void;
+  finish(blob: WaitingBlob): void;
   skip(blob: WaitingBlob, reason: string): void;
   postpone(blobId: number): void;
   find(query: TextQuery): TextHits;
-  snippets(query: SnippetQuery): TextMatch[];
+  snippets(query: SnippetQuery): SnippetResult;
+  /** Takes the parts of a text that was read again, or null. @returns whether it is the same as before */
+  restore(digest: Uint8Array, parts: readonly string[] | null): boolean;
   complete(query: CompletionQuery): string[];
   status(): TextIndexStatus;
 }

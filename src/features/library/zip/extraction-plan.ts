@@ -42,8 +42,9 @@ export interface ExtractionPlan {
 
 /** Content that is larger than its stored bytes by more than this factor is rejected. */
 const RATIO_MAX = 200;
-/** Smaller content may have any ratio: a page of blanks is no danger. */
-const RATIO_FREE_BYTES = 1024 * 1024;
+/** A smaller file may have any ratio, and so may a smaller archive: a page of blanks is no danger. */
+const FREE_FILE_BYTES = 1024 * 1024;
+const FREE_ARCHIVE_BYTES = 64 * 1024;
 
 const UNIX_FOLDER = 0x4000;
 const UNIX_FILE = 0x8000;
@@ -72,10 +73,8 @@ export async function planExtraction(
     }
   }
   const fileBytes = sum(entries, ({ sizeBytes }) => sizeBytes);
-  rejectRatio(
-    fileBytes,
-    sum(entries, ({ compressedBytes }) => compressedBytes),
-  );
+  const compressedBytes = sum(entries, (entry) => entry.compressedBytes);
+  if (fileBytes > FREE_ARCHIVE_BYTES) rejectRatio({ sizeBytes: fileBytes, compressedBytes }, undefined);
   const ranges = await findRanges(blobs, blob, [...contents.keys()]);
   const files = [...contents].map(([entry, location]) => {
     const range = ranges.get(entry);
@@ -177,12 +176,15 @@ function checkContent(entry: ZipEntry): void {
     throw rejected("compression", entry, "is compressed in a way that Larder can't read");
   }
   if (method === STORED && sizeBytes !== compressedBytes) throw rejected("damaged", entry, "has two sizes");
-  rejectRatio(sizeBytes, compressedBytes, entry);
+  if (sizeBytes > FREE_FILE_BYTES) rejectRatio(entry, entry);
 }
 
 /** @throws AppError invalid_request */
-function rejectRatio(sizeBytes: number, compressedBytes: number, entry?: ZipEntry): void {
-  if (sizeBytes <= RATIO_FREE_BYTES || sizeBytes <= compressedBytes * RATIO_MAX) return;
+function rejectRatio(
+  { sizeBytes, compressedBytes }: Pick<ZipEntry, "sizeBytes" | "compressedBytes">,
+  entry: ZipEntry | undefined,
+): void {
+  if (sizeBytes <= compressedBytes * RATIO_MAX) return;
   throw rejected("ratio", entry, `is compressed more than ${RATIO_MAX} times, as in archives made to fill disks`);
 }
 

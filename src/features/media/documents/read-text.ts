@@ -20,7 +20,7 @@ export async function readText(request: DocumentRequest, sendPart: (part: string
   try {
     await readInto(sink, request);
     sink.end();
-    return { kind: "text", isTruncated: sink.isTruncated };
+    return { kind: "text", isTruncated: sink.isTruncated, isRepeatable: !sink.isOutOfTime };
   } catch (error) {
     if (!(error instanceof ContentFault)) throw error;
     return { kind: "none", reason: error.message };

@@ -40,17 +40,20 @@ export class TextExtractor {
 
   /**
    * Reads the text of a blob. `none` is final: store it with EXTRACTOR_VERSION, and do not ask again before that changes.
+   * @param isUrgent whether a person waits for it: it then doesn't wait for uploads to end
    * @throws the reason of `signal`, or an error if the blob cannot be read now; ask again later
    */
-  async extract(digest: Digest, mediaType: string, signal: AbortSignal): Promise<ExtractedText> {
+  async extract(digest: Digest, mediaType: string, signal: AbortSignal, isUrgent = false): Promise<ExtractedText> {
     if (!this.canExtract(mediaType)) return { kind: "none", reason: `no text is read from ${mediaType}` };
     const either = AbortSignal.any([signal, this.#closing.signal]);
     return this.#turns.run("one", async () => {
-      await this.#waitForUploads(either);
+      if (!isUrgent) await this.#waitForUploads(either);
       either.throwIfAborted();
+      const sinceMs = performance.now();
       const path = await this.#options.findPath(digest);
       if (path === undefined) throw new Error("The blob is not available now.");
-      return this.#read({ path, mediaType }, digest, either);
+      const text = await this.#read({ path, mediaType }, digest, either);
+      return text.kind === "none" ? text : { ...text, readMs: Math.ceil(performance.now() - sinceMs) };
     });
   }
 
@@ -67,7 +70,7 @@ export class TextExtractor {
     }
   }
 
-  async #read(request: DocumentRequest, digest: Digest, signal: AbortSignal): Promise<ExtractedText> {
+  async #read(request: DocumentRequest, digest: Digest, signal: AbortSignal): Promise<TextOrNone> {
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       const result = await this.#options.process.request(request, signal);
@@ -80,7 +83,7 @@ export class TextExtractor {
   }
 
   /** The text; undefined if the file is to be read once more. @throws Error if the machine is at fault */
-  #toText(result: RequestResult<DocumentReply>, attempt: number): ExtractedText | undefined {
+  #toText(result: RequestResult<DocumentReply>, attempt: number): TextOrNone | undefined {
     if ("reply" in result) {
       const { reply, parts } = result;
       return reply.kind === "none" ? reply : { ...reply, text: iterate(parts) };
@@ -90,6 +93,10 @@ export class TextExtractor {
     return attempt < ATTEMPTS_MAX ? undefined : { kind: "none", reason: result.reason };
   }
 }
+
+type TextOrNone =
+  | Exclude<ExtractedText, { readonly kind: "text" }>
+  | Omit<Extract<ExtractedText, { readonly kind: "text" }>, "readMs">;
 
 async function* iterate(parts: readonly string[]): AsyncGenerator<string> {
   yield* parts;

@@ -14,6 +14,7 @@ export class TextSink {
   #part = "";
   #sizeBytes = 0;
   #isTruncated = false;
+  #isOutOfTime = false;
 
   /** @param timeMs after this time no more text is wanted: what was read until then is better than nothing */
   constructor(send: (part: string) => void, timeMs: number, bytesMax = TEXT_BYTES_MAX) {
@@ -27,9 +28,17 @@ export class TextSink {
     return this.#isTruncated;
   }
 
+  /** Whether text was left out for lack of time. */
+  get isOutOfTime(): boolean {
+    return this.#isOutOfTime;
+  }
+
   /** Whether more text is wanted. Ask before reading on. */
   get isOpen(): boolean {
-    if (!this.#isTruncated && performance.now() > this.#untilMs) this.truncate();
+    if (!this.#isTruncated && performance.now() > this.#untilMs) {
+      this.#isOutOfTime = true;
+      this.truncate();
+    }
     return !this.#isTruncated;
   }
 

@@ -1,6 +1,6 @@
 /**
- * The version of how text is read. Raise it when more files, or more of a file, can be read: files that an earlier version
- * could not read are then tried again.
+ * The version of how text is read. Raise it when more files, or more of a file, can be read, or a text comes out another
+ * way: all files are then read again.
  */
 export const EXTRACTOR_VERSION = 1;
 
@@ -15,7 +15,12 @@ export interface DocumentRequest {
 
 /** From the process: the text, which was sent in parts, or why the file has none. */
 export type DocumentReply =
-  | { readonly kind: "text"; readonly isTruncated: boolean }
+  | {
+      readonly kind: "text";
+      readonly isTruncated: boolean;
+      /** Whether reading the file again gives the same text: not if the time ended before the text did. */
+      readonly isRepeatable: boolean;
+    }
   | { readonly kind: "none"; readonly reason: string };
 
 /** The text of a file; or why it has none, which stays so until {@link EXTRACTOR_VERSION} changes. */
@@ -25,6 +30,9 @@ export type ExtractedText =
       /** In the order of reading. Pages of a PDF are separated by a form feed (U+000C). */
       readonly text: AsyncIterable<string>;
       readonly isTruncated: boolean;
+      readonly isRepeatable: boolean;
+      /** How long it took. */
+      readonly readMs: number;
     }
   | { readonly kind: "none"; readonly reason: string };
 

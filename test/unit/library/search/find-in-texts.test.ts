@@ -20,6 +20,8 @@ function createFinder(texts: number, text: string) {
       reads += 1;
       return { page: null, text };
     },
+    removals: 0,
+    toRead: () => [],
     size: { texts, averageLength: SEGMENTS },
     vocabulary: () => [],
   };

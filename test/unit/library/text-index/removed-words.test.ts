@@ -19,9 +19,9 @@ function wordsOf(file: number): string[] {
 function addText(tables: IndexTables, blobId: number, text: string): void {
   const blob = { blobId, digest: new Bun.CryptoHasher("sha256").update(text).digest(), mediaType: "text/plain" };
   tables.transaction(() => {
-    tables.begin(blob);
+    tables.begin(blob, 1);
     tables.add(blobId, [{ page: 1, text }]);
-    tables.finish(blobId, false, false);
+    tables.finish(blobId);
   });
 }
 

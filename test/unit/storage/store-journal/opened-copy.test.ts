@@ -219,7 +219,7 @@ test("objects after a gap in the journal are not merged, because a missing one m
   expect(files.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual(["before", "first", "second"]);
 });
 
-test("a link that was revoked after the snapshot stays revoked, even if nothing else changed", async () => {
+test("a link that was revoked after the snapshot stays revoked, and a pin is there, even if nothing else changed", async () => {
   tree = new TestTree();
   const id = tree.addAccount();
   const file = add(id, "/", "shared");
@@ -231,11 +231,16 @@ test("a link that was revoked after the snapshot stays revoked, even if nothing 
       .run(name, id, file.id, Buffer.from(name));
   }
   await openJournal(tree).flush();
-  const start = await openCopy(id, () => void tree.db.sqlite.run("DELETE FROM shares WHERE public_id = 'revoked'"));
+  const pinned = JSON.stringify({ pins: ["fold_1"] });
+  const start = await openCopy(id, () => {
+    tree.db.sqlite.run("DELETE FROM shares WHERE public_id = 'revoked'");
+    tree.db.sqlite.run("UPDATE users SET settings = ?1", [pinned]);
+  });
   const shares = () => tree.db.sqlite.query<{ id: string }, []>("SELECT public_id AS id FROM shares").all();
   expect(shares()).toHaveLength(2);
   await merge(start);
   expect(shares()).toEqual([{ id: "open" }]);
+  expect(tree.db.sqlite.query("SELECT settings FROM users").values()).toEqual([[pinned]]);
   await expectSound(id);
 });
 

@@ -65,6 +65,7 @@ function SettingsEditor({ data }: { readonly data: SettingsData }) {
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <GroupCard form={form} group="signup" />
         <GroupCard form={form} group="retention" />
+        <GroupCard form={form} group="search" />
       </div>
       <PlanFields form={form} />
       <RateFields form={form} />
