@@ -241,3 +241,27 @@ async function shownWidth(page: Page, width: number): Promise<void> {
     width,
   );
 }
+
+describeWeb("a page that loads late", (web) => {
+  test("leaves the focus in the field in which the person types already", async () => {
+    const page = await web.open({ as: await web.account(), path: "/files", isFirstVisit: true });
+    const script = Promise.withResolvers<void>();
+    await page.route("**/assets/**/trash-page-*.js", async (route) => {
+      await script.promise;
+      await route.continue();
+    });
+    await page.getByRole("link", { name: "Trash", exact: true }).click();
+    const field = page.getByRole("combobox", { name: "Search files and folders" });
+    await field.click();
+    await page.keyboard.type("gar");
+    script.resolve();
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await page.keyboard.type("den");
+    expect(await field.inputValue()).toBe("garden");
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("heading", { level: 1, name: /garden|Search/ })
+      .and(page.locator(":focus"))
+      .waitFor();
+  });
+});

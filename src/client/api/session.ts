@@ -10,7 +10,6 @@ import { openDocument } from "../base/overlays.ts";
 import { notifyTabs, onTabMessage } from "./tabs.ts";
 import { createStore, useStore } from "../base/store.ts";
 import { ignore } from "../base/ignore.ts";
-import { endSubscription } from "../base/push-subscription.ts";
 
 /** The signed-in user and the session. */
 interface SignedInUser {
@@ -128,7 +127,7 @@ export async function signOut(next?: string): Promise<void> {
   const forget = state.status === "signed-in" ? await askBeforeSignOut(state.user.id).catch(() => nothing) : nothing;
   if (forget === undefined) return;
   // The server stops sending anyway; this discards what is still on its way. Not awaited: a push service may be away.
-  void endSubscription().catch(ignore);
+  void import("../base/push-subscription.ts").then((push) => push.endSubscription()).catch(ignore);
   // 401: the session has ended already, which has the same result.
   await request("POST", "/api/auth/signout", { body: { everywhere: false } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;

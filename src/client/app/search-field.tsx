@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { type FocusEvent, type KeyboardEvent, type Ref, useEffect, useId, useState } from "react";
+import { type FocusEvent, type KeyboardEvent, type RefObject, useEffect, useId, useState } from "react";
 import { useTextSearch } from "../base/search-params.ts";
 import { whenUsed } from "../base/when-used.ts";
 import { Form } from "../ui/form.tsx";
@@ -13,19 +13,9 @@ const SuggestionList = lazyPart(() =>
 );
 
 /** The search field of all pages, with suggestions while the person types. */
-export function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> }) {
-  const navigate = useNavigate();
-  const query = useTextSearch()["q"] ?? "";
-  const [text, setText] = useState(query);
-  const suggestions = useSuggestions(text);
-  useEffect(() => setText(query), [query]);
+export function SearchField({ inputRef }: { readonly inputRef: RefObject<HTMLInputElement | null> }) {
+  const { text, setText, suggestions, leave, search } = useSearchText(inputRef);
   useEffect(() => whenUsed(() => void SuggestionList.preload()), []);
-  const search = (q: string) => {
-    suggestions.close();
-    if (q.trim() === "") return;
-    setText(q.trim());
-    void navigate({ to: "/search", search: { q: q.trim() } });
-  };
   const { isOpen, listId, active } = suggestions;
   const isExpanded = isOpen && suggestions.count > 0;
   return (
@@ -74,12 +64,34 @@ export function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElem
             active={active}
             onCount={suggestions.setCount}
             onSearch={search}
-            onClose={suggestions.close}
+            onLeave={leave}
           />
         </OptionalPart>
       )}
     </search>
   );
+}
+
+/** The text of the field, and its search. The focus leaves the field before another page opens. */
+function useSearchText(field: RefObject<HTMLInputElement | null>) {
+  const navigate = useNavigate();
+  const query = useTextSearch()["q"] ?? "";
+  const [text, setText] = useState(query);
+  const suggestions = useSuggestions(text);
+  useEffect(() => setText(query), [query]);
+  const leave = () => {
+    suggestions.close();
+    field.current?.blur();
+  };
+  const search = (q: string) => {
+    if (q.trim() === "") return;
+    // On the page of the results, the person may refine the search.
+    if (query === "") leave();
+    else suggestions.close();
+    setText(q.trim());
+    void navigate({ to: "/search", search: { q: q.trim() } });
+  };
+  return { text, setText, suggestions, leave, search };
 }
 
 /** Which suggestion is active, and whether they are shown: from typing until a choice, Escape, or leaving the field. */

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Keyboard, Menu as MenuIcon, Moon, Sun, SunMoon } from "lucide-react";
 import { LogOut, Settings } from "../ui/icons.ts";
-import type { Ref } from "react";
+import type { RefObject } from "react";
 import { messageOf } from "../api/http.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
@@ -25,7 +25,7 @@ export function TopBar({
   onMenu,
   onHelp,
 }: {
-  readonly searchRef: Ref<HTMLInputElement>;
+  readonly searchRef: RefObject<HTMLInputElement | null>;
   readonly onMenu: () => void;
   readonly onHelp: () => void;
 }) {

@@ -40,7 +40,8 @@ export function Page({
   }, [title]);
   useEffect(() => {
     // On the first page the focus is at the start of the document anyway.
-    if (!isFirstPage && !keepFocus && !isInsideDialog()) headingRef.current?.focus({ preventScroll: true });
+    if (!isFirstPage && !keepFocus && !isInUse(document.activeElement))
+      headingRef.current?.focus({ preventScroll: true });
     isFirstPage = false;
   }, [pathname, keepFocus]);
   return (
@@ -65,6 +66,7 @@ export function Page({
   );
 }
 
-function isInsideDialog(): boolean {
-  return document.activeElement?.closest('[role="dialog"], [role="alertdialog"]') !== null;
+/** Whether a dialog has the focus, or a field, in which the person may have begun to type while the page loaded. */
+function isInUse(focused: Element | null): boolean {
+  return focused instanceof HTMLInputElement || focused?.closest('[role="dialog"], [role="alertdialog"]') != null;
 }

@@ -4,15 +4,12 @@ import { queryClient } from "../../api/query-client.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import type { Schemas } from "../../api/generated.ts";
 import type { FileRecord } from "../../api/types.ts";
-import { createStore } from "../../base/store.ts";
 import type { Destination } from "../actions/bulk.ts";
 import { showError, toast } from "../../ui/toast.tsx";
+import { runningExtractions } from "./running-extractions.ts";
 import { text } from "./text.ts";
 
 type Extraction = Schemas["Extraction"];
-
-/** The extractions that this page began and that have not ended. */
-export const runningExtractions = createStore<readonly Extraction[]>([]);
 
 /** How often the progress is requested: often at first, so that small archives are there at once. */
 const POLL_MS = { first: 200, last: 3_000, factor: 1.5 } as const;
@@ -37,11 +34,6 @@ export async function extractArchive(file: Pick<FileRecord, "id">, { to, openFol
     else showError(error);
   }
   await invalidateTree(queryClient);
-}
-
-/** Cancels an extraction. Nothing of it remains. */
-export function cancelExtraction({ id }: Pick<Extraction, "id">): void {
-  void request("DELETE", `/api/files/extractions/${id}`).catch(showError);
 }
 
 async function untilEnded(begun: Extraction): Promise<Extraction> {

@@ -3,7 +3,7 @@ import { useStore } from "../../base/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { cx } from "../../ui/cx.ts";
 import { Progress } from "../../ui/progress.tsx";
-import { cancelExtraction, runningExtractions } from "./extract.ts";
+import { cancelExtraction, runningExtractions } from "./running-extractions.ts";
 import { text } from "./text.ts";
 
 /** The progress of the extractions that this page began. */

@@ -3,7 +3,8 @@ import type { Entry } from "../../api/types.ts";
 import type { Destination } from "../actions/bulk.ts";
 import { useGoToFolder } from "../folder-address.ts";
 import { useRightsOf } from "../rights.ts";
-import { extractArchive } from "./extract.ts";
+import { loadScript } from "../../ui/lazy-part.ts";
+import { showError } from "../../ui/toast.tsx";
 
 /**
  * Extracts an archive into a folder that the person may change. By default next to itself if they may, and into the top
@@ -22,6 +23,8 @@ export function useExtract(): (file: Pick<Entry, "id">, to?: Destination) => voi
       else void navigate({ to: "/shared/with-me", search: { share, path } });
     };
     const isKnown = isOwn || to !== undefined || share !== undefined;
-    void extractArchive(file, { to, openFolder: isKnown ? openFolder : undefined });
+    void loadScript(() => import("./extract.ts"))
+      .then(({ extractArchive }) => extractArchive(file, { to, openFolder: isKnown ? openFolder : undefined }))
+      .catch(showError);
   };
 }

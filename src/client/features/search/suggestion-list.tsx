@@ -20,16 +20,17 @@ interface SuggestionListProps {
   readonly active: number;
   readonly onCount: (count: number) => void;
   readonly onSearch: (query: string) => void;
-  readonly onClose: () => void;
+  /** Called before another page opens. */
+  readonly onLeave: () => void;
 }
 
 /** A key press this soon after another makes no request of its own. */
 const DELAY_MS = 100;
 
 /** The suggestions below the search field. The focus stays in the field, which names the active one. */
-export function SuggestionList({ id, typed, active, onCount, onSearch, onClose }: SuggestionListProps) {
+export function SuggestionList({ id, typed, active, onCount, onSearch, onLeave }: SuggestionListProps) {
   const suggestions = useSuggestions(typed.trim());
-  const choose = useChoose(typed, onSearch, onClose);
+  const choose = useChoose(typed, onSearch, onLeave);
   const { length } = suggestions;
   useEffect(() => onCount(length), [onCount, length]);
   return (
@@ -101,7 +102,7 @@ function useSuggestions(typed: string): readonly Suggestion[] {
 function useChoose(
   typed: string,
   onSearch: (query: string) => void,
-  onClose: () => void,
+  onLeave: () => void,
 ): (chosen: Suggestion) => void {
   const navigate = useNavigate();
   const goToFolder = useGoToFolder();
@@ -110,7 +111,7 @@ function useChoose(
     if (kind === "word") onSearch(typed.replace(/[\p{L}\p{N}\p{M}]+$/u, chosen.text));
     else if (kind === "tag") onSearch(`tag:${quoted(chosen.text)}`);
     else {
-      onClose();
+      onLeave();
       if (share !== undefined) {
         const target = kind === "file" ? { path: folder, view: id } : { path };
         void navigate({ to: "/shared/with-me", search: { share, ...target } });
