@@ -13,7 +13,7 @@ import type { FollowResult, TextIndexStatus, WaitingBlob } from "./types.ts";
 
 /** Dependencies of {@link TextIndexer}. */
 export interface TextIndexerOptions {
-  readonly thread: IndexThread;
+  readonly thread: Pick<IndexThread, "call" | "clear">;
   /** Waits while uploads are in progress. */
   readonly extractor: Pick<TextExtractor, "extract">;
   readonly rereader: Pick<TextRereader, "read" | "stop">;
@@ -84,8 +84,8 @@ export class TextIndexer {
     clearTimeout(this.#delay);
     clearTimeout(this.#cleaning);
     clearTimeout(this.#retry);
-    await this.#options.rereader.stop();
-    await this.#reading.stop();
+    // Together: each may wait for the file that the other one reads.
+    await Promise.all([this.#options.rereader.stop(), this.#reading.stop()]);
     await this.#clearing;
   }
 
@@ -241,13 +241,19 @@ export class TextIndexer {
 
   /** @returns whether the text may be added now */
   async #begin(blob: WaitingBlob, readMs: number | null, stop: AbortSignal): Promise<boolean> {
-    const { thread, rereader } = this.#options;
+    const { thread, rereader, log } = this.#options;
     const begin = () => thread.call("begin", [blob, readMs]);
     let result = await begin();
     if (result === "unread") {
       // The words of the same text are still being removed.
-      await rereader.read(blob, stop, false);
-      result = await begin();
+      try {
+        await rereader.read(blob, stop, false);
+        result = await begin();
+      } catch (error) {
+        if (stop.aborted || error instanceof AppError) throw error;
+        const digest = digestFromBytes(blob.digest);
+        log.warn("Could not read the text of a file again; will retry.", { digest, reason: messageOf(error) });
+      }
     }
     if (result === "unread") await thread.call("postpone", [blob.blobId]);
     return result === "begun";
