@@ -2,8 +2,10 @@
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import type { Account } from "../../test/support/client.ts";
+import { eventually } from "../../test/support/expect.ts";
 import { photo, seedSampleLibrary } from "../../test/support/sample-library.ts";
 import { type TestServer, withServer } from "../../test/support/server.ts";
+import { makeZip } from "../../test/support/zip-files.ts";
 import { launchChromium } from "../../test/web/support/chromium.ts";
 import { violations } from "../../test/web/support/look.ts";
 import { fillFolder } from "./library.ts";
@@ -167,13 +169,24 @@ async function printPages(page: Page, paths: readonly string[]): Promise<void> {
   console.table(rows);
 }
 
-/** Pages of things that were made here: an album, and shared links of a folder and of a file. */
+/** Pages of things that were made here: an album, an archive, shared links of a folder and of a file, and a new person. */
 async function ownPages(account: Account): Promise<{ signedIn: string[]; visitors: string[] }> {
   const { client } = account;
   const folder = await sharedFolder(account);
   const photos = (await client.get("/api/photos?limit=20")).strings("data.photos", "id");
   // Long enough to be scrolled on every screen.
   const note = await client.storedId("# Garden\n\n- beans\n".repeat(50), { name: "Garden.md", type: "text/markdown" });
+  const zip = makeZip([
+    { name: "beds/beans.txt", content: "rows of beans" },
+    { name: "plan.md", content: "# Plan" },
+  ]);
+  const archive = await client.storedId(zip, { name: "garden.zip", type: "application/zip" });
+  await eventually("the note is found by its content", async () => {
+    const found = await client.get("/api/files/search?q=content:beans");
+    return found.list("data.files").length > 0;
+  });
+  const person = await client.post("/api/admin/users", { email: "new@example.org", name: "Nora New" });
+  const welcome = new URL(person.string("data.passwordLink.url"));
   const received = (await client.get("/api/shares/received")).strings("data.shares", "id");
   const album = await client.post("/api/albums", { name: "A summer by the lake", fileIds: photos });
   const shares = [
@@ -189,9 +202,13 @@ async function ownPages(account: Account): Promise<{ signedIn: string[]; visitor
       `/photos?view=${photos[0] ?? ""}`,
       `/files/Lake?details=${folder}`,
       `/edit/${note}`,
+      `/files?view=${archive}`,
+      `/files?dialog=extract&item=${archive}`,
+      `/files?dialog=share&item=${note}`,
+      "/search?q=beans",
       `/shared/with-me?share=${received[0] ?? ""}`,
     ],
-    visitors: shares.map((share) => `/s/${share.string("data.token")}`),
+    visitors: [...shares.map((share) => `/s/${share.string("data.token")}`), `${welcome.pathname}${welcome.search}`],
   };
 }
 

@@ -69,7 +69,7 @@ describe("GET /api/shares/received", () => {
         createdAt,
         expiresAt: null,
         label: null,
-        folder: { id: folder, name: "trips", path: "/", folder: "/", itemCount: 2 },
+        folder: { id: folder, name: "trips", path: "/", folder: "/", itemCount: 2, size: 10 },
       },
     ]);
     expect(response.text).not.toContain("above");

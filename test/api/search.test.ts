@@ -127,9 +127,10 @@ describe("GET /api/files/search: words", () => {
   test("finds folders, too", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("Lagoon trip");
+    await client.stored("seven b", { name: "boats.txt", fields: { folder: "/Lagoon trip" } });
     const response = await search(client, "lagoon type:folder");
     expect(response.strings("data.files", "id")).toEqual([id]);
-    expect(response.at("data.files.0.type")).toBe("folder");
+    expect(response.at("data.files.0")).toMatchObject({ type: "folder", size: 7 });
     expect(await searchNames(client, "lagoon -type:folder")).toEqual([]);
   });
 });

@@ -265,6 +265,30 @@ describe("the index", () => {
     });
   });
 
+  test("is built again if a dropped text is another when it is read again", async () => {
+    await withServer({ hasAccounts: true }, async (own) => {
+      const { client } = await own.signUp();
+      const change = async () => {
+        await own.stop();
+        const index = new Database(join(own.dataDir, "text-index.db"));
+        index.run("DELETE FROM stored");
+        index.run("UPDATE segments SET hash = hash + 1");
+        index.close();
+        await own.start();
+      };
+      const id = await client.storedId("<p>the zyzzyvaeword is in this page</p>", { name: "a.html" });
+      await untilFound(client, "zyzzyvaeword");
+      await change();
+      const hasSnippet = async () => (await search(client, "zyzzyvaeword")).at("data.files.0.matches.0") !== undefined;
+      expect(await hasSnippet()).toBe(false);
+      await eventually("the text is read into a new index", hasSnippet);
+      // To remove its words, the old text would be necessary.
+      await change();
+      expectStatus(await client.delete(`/api/files/${id}`), 200);
+      await untilGone(own.dataDir, "zyzzyvaeword");
+    });
+  });
+
   test("an administrator switches it off, which deletes it, and on again", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const admin = await confirmIdentity(await own.addUser(["--admin"]));

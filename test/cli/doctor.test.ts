@@ -1,6 +1,7 @@
 // `larder doctor` at the public address. test/proxies tests it through real proxies.
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { untilFound } from "../support/text-search.ts";
 import { repositoryRoot, type TestServer, withServer } from "../support/server.ts";
 
 const fixtures = join(repositoryRoot, "test/fixtures/tls");
@@ -15,8 +16,13 @@ interface Finding {
   text: string;
 }
 
-async function findings(server: TestServer, publicUrl: string, about = "public address"): Promise<Finding[]> {
-  const env = { LARDER_PUBLIC_URL: publicUrl, LARDER_THUMBNAILS_ENABLED: "off" };
+async function findings(
+  server: TestServer,
+  publicUrl: string,
+  about = "public address",
+  more: Record<string, string> = {},
+): Promise<Finding[]> {
+  const env = { LARDER_PUBLIC_URL: publicUrl, LARDER_THUMBNAILS_ENABLED: "off", ...more };
   const { stdout, stderr } = await server.larder(["doctor", "--json"], { env });
   if (stdout === "") throw new Error(stderr);
   const report: { findings: Finding[] } = JSON.parse(stdout);
@@ -29,6 +35,22 @@ function stranger(response: (url: URL) => Response): string {
   closing.push(() => strange.stop(true));
   return `http://127.0.0.1:${strange.port}`;
 }
+
+test("says how large the index for searching in contents is, and that it is deleted if that is off", async () => {
+  await withServer({ hasAccounts: true }, async (server) => {
+    const { client } = await server.signUp();
+    await client.stored("text with gargoylefish", { name: "a.txt" });
+    await untilFound(client, "gargoylefish");
+    await server.stop();
+    const about = "search in contents";
+    expect(await findings(server, server.url, about)).toEqual([
+      { about, state: "ok", text: expect.stringMatching(/^the index takes \d/) },
+    ]);
+    expect(await findings(server, server.url, about, { LARDER_SEARCH_CONTENT: "off" })).toEqual([
+      { about, state: "ok", text: expect.stringContaining("the next start deletes the index") },
+    ]);
+  });
+});
 
 describe("at the public address", () => {
   test("this server is recognized", async () => {

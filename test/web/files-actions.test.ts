@@ -247,6 +247,20 @@ describeWeb("actions on files", (web) => {
     expect(await account.client.names("/Archive/2024")).toEqual([]);
   });
 
+  test("the folder chooser begins at the current folder, also for keys", async () => {
+    const account = await web.account();
+    await account.client.folderId("Archive");
+    await account.client.folderId("Notes");
+    await account.client.stored("a", { name: "a.txt", fields: { folder: "/Notes" } });
+    const page = await web.open({ as: account, path: "/files/Notes" });
+    await row(page, "a.txt").click();
+    await page.getByRole("toolbar").getByRole("button", { name: "Move to…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Move 1 item" });
+    await dialog.getByRole("treeitem", { name: "Notes" }).and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("ArrowUp");
+    await dialog.getByText("/Archive").waitFor();
+  });
+
   test("a drag moves into the folder or breadcrumb that it is dropped on", async () => {
     const account = await web.account();
     await account.client.folderId("Box");

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { describeSize } from "../../config/quantities.ts";
 import { checkSecrets } from "../../config/secrets.ts";
 import type { Config } from "../../config/settings.ts";
@@ -54,6 +54,7 @@ export function dataChecks(config: Config, paths: DataPaths): Check[] {
     ],
     ["database", () => examineDatabase(paths)],
     ["snapshots", () => examineSnapshots(paths.snapshots)],
+    ["search in contents", () => examineTextIndex(config, paths)],
     [
       "server",
       () => {
@@ -80,6 +81,14 @@ function examineSpace(config: Config, { blobs, root }: DataPaths): Finding {
   const text = `${describeSize(available)} of ${describeSize(totalBytes(disk))} free, ${describeSize(floor)} reserved`;
   if (available > floor) return ok(text);
   return wrong(`${text}: uploads are rejected. Free some space, or run: larder gc --now`);
+}
+
+/** The server builds a damaged index again, but can't replace a file of another user. */
+function examineTextIndex({ search }: Config, { textIndex }: DataPaths): Finding | undefined {
+  if (!existsSync(textIndex)) return undefined;
+  accessSync(textIndex, constants.R_OK | constants.W_OK);
+  const size = describeSize(statSync(textIndex).size);
+  return ok(search.content ? `the index takes ${size}` : `off; the next start deletes the index (${size})`);
 }
 
 /** Examines the database, except in a copy or a backup: the next start opens a snapshot there. */

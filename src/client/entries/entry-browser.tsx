@@ -244,7 +244,7 @@ function useDisplay<T extends Entry>(
 /** Focuses the entry at the cursor, unless a dialog or menu is open. */
 function focusCursor(frame: HTMLElement | null): void {
   if (document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null) return;
-  // The person may be typing the next name already.
-  if (document.activeElement instanceof HTMLInputElement && frame?.contains(document.activeElement)) return;
+  // The person may be typing already: the next name, or in the search field.
+  if (document.activeElement instanceof HTMLInputElement) return;
   frame?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus({ preventScroll: true });
 }

@@ -118,7 +118,7 @@ function ChipList({ chips, onRemove }: { readonly chips: readonly Chip[]; readon
             type="button"
             aria-label={chipText.removeChip(chip.name)}
             onClick={() => onRemove(chip)}
-            className="inline-flex size-7 shrink-0 items-center justify-center rounded-full hover:bg-line"
+            className="reach inline-flex size-7 shrink-0 items-center justify-center rounded-full hover:bg-line"
           >
             <X aria-hidden size={14} />
           </button>

@@ -21,7 +21,7 @@ export function Disclosure({
     <details className={cx("group/disclosure", className)}>
       <summary
         {...(label !== undefined && { "aria-label": label })}
-        className="inline-flex min-h-6 cursor-pointer items-center gap-1 select-none"
+        className="reach inline-flex min-h-6 cursor-pointer items-center gap-1 select-none"
       >
         <ChevronDown
           aria-hidden

@@ -124,10 +124,14 @@ function EntryRow({
   return (
     <tr className="border-b border-line">
       <td className="py-1">
-        <span className="flex min-h-9 items-center gap-2">
+        <span className="control flex items-center gap-2">
           <FileIcon mimeType={type === "folder" ? "folder" : mimeType} />
           {type === "folder" ? (
-            <button type="button" className="min-h-9 min-w-0 text-start font-medium" onClick={() => onOpen(path)}>
+            <button
+              type="button"
+              className="control min-w-0 flex-1 text-start font-medium"
+              onClick={() => onOpen(path)}
+            >
               {label}
             </button>
           ) : isShown ? (
@@ -136,7 +140,7 @@ function EntryRow({
               target="_blank"
               rel="noopener noreferrer"
               aria-label={text.open(name)}
-              className="min-w-0 text-accent underline"
+              className="control inline-flex min-w-0 items-center text-accent underline"
             >
               {label}
             </a>

@@ -131,7 +131,10 @@ function SortButton({
     <button
       type="button"
       onClick={() => sort.change(option.field, isSorted ? opposite : (option.order ?? "asc"))}
-      className={cx("-ms-1 flex h-8 max-w-full items-center gap-1 rounded px-1 hover:text-ink", isSorted && "text-ink")}
+      className={cx(
+        "reach -ms-1 flex h-8 max-w-full items-center gap-1 rounded px-1 hover:text-ink",
+        isSorted && "text-ink",
+      )}
     >
       <span className="truncate">{header}</span>
       {isSorted && <Arrow className="size-3.5 shrink-0" aria-hidden="true" />}

@@ -18,7 +18,7 @@ export function AlbumLinks({ id }: { readonly id: string }) {
             <Link
               to="/albums/$albumId"
               params={{ albumId: album.id }}
-              className="inline-flex min-h-6 max-w-full items-center text-sm text-accent hover:underline"
+              className="reach inline-flex min-h-6 max-w-full items-center text-sm text-accent hover:underline"
             >
               <bdi className="truncate">{album.name}</bdi>
             </Link>

@@ -149,7 +149,7 @@ function PlaceLink({ place }: { readonly place: NonNullable<FileInfo["place"]> }
     <Link
       to="/photos"
       search={{ place: place.id }}
-      className="inline-flex min-h-6 items-center text-accent hover:underline"
+      className="reach inline-flex min-h-6 items-center text-accent hover:underline"
     >
       {place.name}
     </Link>
@@ -173,7 +173,7 @@ function FolderLink({ folder }: { readonly folder: string }) {
     <Link
       to={folder === "/" ? "/files" : "/files/$"}
       params={{ _splat: folderParam(folder) }}
-      className="inline-flex min-h-6 items-center text-accent hover:underline"
+      className="reach inline-flex min-h-6 items-center text-accent hover:underline"
     >
       {locationOf(folder)}
     </Link>

@@ -67,7 +67,7 @@ function CoveringFolders({ entry }: { readonly entry: Entry }) {
             <Link
               to={path === "/" ? "/files" : "/files/$"}
               params={{ _splat: folderParam(path) }}
-              className="inline-flex min-h-6 items-center text-accent hover:underline"
+              className="reach inline-flex min-h-6 items-center text-accent hover:underline"
             >
               <bdi>{name}</bdi>
             </Link>{" "}

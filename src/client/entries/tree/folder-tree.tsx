@@ -84,6 +84,8 @@ export function FolderTree(props: FolderTreeProps) {
     shownFor.current = chosen;
     setFocused(chosen);
     showRow(chosenIndex);
+    // A dialog focuses the first row, because the others are loaded later.
+    wantsFocus.current = scroller.current?.contains(document.activeElement) === true;
     // oxlint-disable-next-line react/exhaustive-deps -- once for each chosen folder
   }, [chosen, chosenIndex]);
   const onKeyDown = useTreeKeys({ rows, active, goTo, toggle, choose });

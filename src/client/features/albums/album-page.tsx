@@ -103,7 +103,7 @@ const onlyShown = () => NO_RIGHTS;
 /** Where the album is from, how much is in it, and its description. */
 function AlbumFacts({ album }: { readonly album: Album }) {
   const { owner } = album;
-  const className = "inline-flex min-h-6 items-center text-accent hover:underline";
+  const className = "reach inline-flex min-h-6 items-center text-accent hover:underline";
   return (
     <div className="mb-3">
       <p className="flex flex-wrap items-center gap-x-2 text-sm text-muted">

@@ -85,7 +85,7 @@ function Hidden({
 }
 
 const CRUMB =
-  "inline-flex min-h-8 min-w-8 items-center rounded-md px-1.5 text-muted no-underline hover:bg-sunken hover:text-ink";
+  "reach inline-flex min-h-8 min-w-8 items-center rounded-md px-1.5 text-muted no-underline hover:bg-sunken hover:text-ink";
 
 function Breadcrumb({ crumb: { name, link, folder } }: { readonly crumb: Crumb }) {
   const { isOver, handlers } = useDropFolder(folder);

@@ -353,7 +353,7 @@ function EmptyFolder({
   }, [takesFocusFrom]);
   return (
     <ContextMenu items={canWrite ? addItems({ folder, share, create, onPaste }) : []}>
-      <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
+      <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col outline-none">
         <EmptyState
           icon={FolderOpen}
           title={text.emptyTitle}

@@ -44,6 +44,8 @@ interface TextEditorOptions {
   readonly isReadOnly: boolean;
   /** The accessible name. */
   readonly label: string;
+  /** What CodeMirror's search calls its fields and buttons, by its own words for them. */
+  readonly searchLabels: Readonly<Record<string, string>>;
   onChange(): void;
   onSave(): void;
 }
@@ -89,7 +91,8 @@ export function openTextEditor(options: TextEditorOptions): TextEditor {
   };
 }
 
-function extensionsFor({ fileName, isMarkdown, isReadOnly, label, onChange, onSave }: TextEditorOptions): Extension {
+function extensionsFor(options: TextEditorOptions): Extension {
+  const { fileName, isMarkdown, isReadOnly, label, searchLabels, onChange, onSave } = options;
   const save = () => {
     onSave();
     return true;
@@ -105,6 +108,7 @@ function extensionsFor({ fileName, isMarkdown, isReadOnly, label, onChange, onSa
     indentOnInput(),
     bracketMatching(),
     search({ top: true }),
+    EditorState.phrases.of(searchLabels),
     EditorView.lineWrapping,
     isMarkdown ? [markdownLanguage, keymap.of(markdownKeymap)] : (findMode(fileName) ?? []),
     syntaxHighlighting(COLORS),
@@ -202,8 +206,18 @@ const THEME = EditorView.theme({
   ".cm-searchMatch-selected": { backgroundColor: "var(--accent-soft)" },
   ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--ink)" },
   ".cm-panels.cm-panels-top": { borderBottom: "1px solid var(--line)" },
-  ".cm-panel.cm-search": { padding: "0.5rem", fontSize: "0.875rem" },
+  ".cm-panel.cm-search": { padding: "0.5rem", fontFamily: "var(--font-sans, sans-serif)", fontSize: "0.875rem" },
+  ".cm-panel.cm-search label": {
+    display: "inline-flex",
+    alignItems: "center",
+    gap: "0.375rem",
+    minHeight: "2rem",
+    fontSize: "inherit",
+  },
+  ".cm-panel.cm-search input[type=checkbox]": { width: "1rem", height: "1rem", accentColor: "var(--accent)" },
   ".cm-textfield": {
+    fontFamily: "inherit",
+    fontSize: "inherit",
     backgroundColor: "var(--raised)",
     color: "var(--ink)",
     border: "1px solid var(--line-strong)",
@@ -212,6 +226,9 @@ const THEME = EditorView.theme({
     padding: "0 0.5rem",
   },
   ".cm-button": {
+    fontFamily: "inherit",
+    fontSize: "inherit",
+    padding: "0 0.75rem",
     backgroundImage: "none",
     backgroundColor: "var(--raised)",
     color: "var(--ink)",
@@ -220,4 +237,13 @@ const THEME = EditorView.theme({
     minHeight: "2rem",
   },
   ".cm-panel.cm-search [name=close]": { color: "var(--ink)", fontSize: "1.25rem", minWidth: "2rem" },
+  // What a finger can hit, in few rows, as the keyboard leaves little of the page. Phones enlarge the page for fields with
+  // smaller letters.
+  "@media (pointer: coarse)": {
+    ".cm-button, .cm-textfield": { minHeight: "2.75rem" },
+    ".cm-panel.cm-search label": { minHeight: "2.25rem" },
+    ".cm-textfield": { fontSize: "1rem", width: "8rem" },
+    ".cm-panel.cm-search [name=select]": { display: "none" },
+    ".cm-panel.cm-search [name=close]": { minWidth: "2.75rem", minHeight: "2.75rem" },
+  },
 });

@@ -37,6 +37,17 @@ export function useTextEditor(options: TextEditorOptions): {
         ...opening,
         parent: host.current,
         label: text.label(opening.fileName),
+        searchLabels: {
+          next: text.findNext,
+          previous: text.findPrevious,
+          all: text.findAll,
+          "match case": text.matchCase,
+          regexp: text.regularExpression,
+          "by word": text.wholeWords,
+          replace: text.replace,
+          "replace all": text.replaceAll,
+          close: text.closeFind,
+        },
         onChange: () => latest.current.onChange(),
         onSave: () => latest.current.onSave(),
       });

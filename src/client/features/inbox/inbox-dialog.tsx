@@ -53,11 +53,11 @@ export function InboxDialog({
       title={text.title}
       size="medium"
       footer={
-        unread > 0 && (
+        unread > 0 ? (
           <Button icon={Check} busy={markRead.isPending} onClick={() => markRead.mutate("all")}>
             {text.markAll}
           </Button>
-        )
+        ) : undefined
       }
     >
       {inbox.isError && notices.length === 0 ? (

@@ -8,6 +8,7 @@ import type { ShareMarks } from "../marks/share-marks.ts";
 import { presentContextOf } from "../files/present.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { isFileHit, presentHit, presentSuggestedNode, seeHits } from "./present.ts";
@@ -20,6 +21,7 @@ export interface SearchRoutesOptions {
   readonly search: SearchService;
   readonly searchSuggestions: SearchSuggestions;
   readonly permissions: Permissions;
+  readonly tree: TreeReader;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
@@ -33,7 +35,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** GET /api/files/search, and suggestions for it; the plain search by name is GET /api/files?search=. */
 export function searchRoutes(options: SearchRoutesOptions) {
-  const { search, searchSuggestions, guard, hasThumbnail, favorites, shareMarks, permissions } = options;
+  const { search, searchSuggestions, guard, hasThumbnail, favorites, shareMarks, permissions, tree } = options;
   return new Router({ prefix: "/api/files/search", guard })
     .get(
       "/",
@@ -48,7 +50,7 @@ export function searchRoutes(options: SearchRoutesOptions) {
         // What the owner of a received file shares with others is not shown.
         const own = result.nodes.filter(({ accountId }) => accountId === user.id);
         const marks = [favorites.among(user, result.nodes), shareMarks.among(user, own)] as const;
-        const context = presentContextOf(request, hasThumbnail, ...marks);
+        const context = presentContextOf(request, hasThumbnail, ...marks, tree.folderSizes(result.nodes));
         const { sort, order, limit } = query;
         return ok({
           files: hits.map((hit) => presentHit(hit, isFileHit(hit) ? matches.get(hit.node.digest) : undefined, context)),

@@ -3,6 +3,14 @@ import { statSync } from "node:fs";
 import { NONE } from "./text-row.ts";
 import type { TextIndexStatus } from "./types.ts";
 
+/** The size of the texts that have a state. */
+export function bytesInState(sqlite: Database, state: number): number {
+  const found = sqlite.query<{ bytes: number | null }, [number]>(
+    "SELECT sum(bytes) AS bytes FROM texts WHERE state = ?1",
+  );
+  return found.get(state)?.bytes ?? 0;
+}
+
 /** Sizes, and how much is indexed. @param texts how many texts are searchable, and their size */
 export function readStatus(
   sqlite: Database,

@@ -12,7 +12,7 @@ import { FileSpace } from "./file-space.ts";
 import { foldText, toIndexText } from "./fold.ts";
 import { checkpoint, openIndex } from "./index-file.ts";
 import { IndexProgress } from "./index-progress.ts";
-import { readStatus } from "./index-status.ts";
+import { bytesInState, readStatus } from "./index-status.ts";
 import { WordTraces } from "./page-keys.ts";
 import { RestoredTexts } from "./restored-texts.ts";
 import { type SegmentRange, SegmentRanges } from "./segment-ranges.ts";
@@ -55,6 +55,8 @@ export class IndexTables {
   #unread: WaitingBlob[] = [];
   /** Of the text that is being written. */
   #bytesWritten = 0;
+  /** Of the texts that are being removed: until then, they take space. */
+  #bytesRemoving: number;
 
   /**
    * Opens the index; creates it if it is missing, damaged, of another format, or of another database.
@@ -69,6 +71,7 @@ export class IndexTables {
     this.#traces = new WordTraces(sqlite);
     this.progress = new IndexProgress(sqlite);
     sqlite.run(`UPDATE texts SET state = ${REMOVING}, read_ms = NULL WHERE state = ${WRITING}`);
+    this.#bytesRemoving = bytesInState(sqlite, REMOVING);
     const found = sqlite.query<SegmentRange, []>(
       `SELECT blob_id AS blobId, first_segment AS first, segments AS count, bytes FROM texts WHERE state = ${READY}
        ORDER BY first_segment`,
@@ -330,7 +333,7 @@ export class IndexTables {
   }
 
   get #textBytes(): number {
-    return this.#ranges.bytes + this.#bytesWritten;
+    return this.#ranges.bytes + this.#bytesWritten + this.#bytesRemoving;
   }
 
   #load(blobId: number, digest: Uint8Array, segment: StoredSegment): string | undefined {
@@ -352,6 +355,9 @@ export class IndexTables {
 
   /** A text that is being removed stays stored. */
   #setRemoving(blobId: number): void {
+    const row = this.#find(blobId);
+    if (row !== undefined && row.state !== REMOVING) this.#bytesRemoving += row.bytes;
+    if (row?.state === WRITING) this.#bytesWritten = 0;
     this.#sqlite
       .query(`UPDATE texts SET state = ${REMOVING}, reason = NULL, read_ms = NULL WHERE blob_id = ?1`)
       .run(blobId);
@@ -386,6 +392,7 @@ export class IndexTables {
       if (performance.now() > untilMs) return "more";
     }
     this.#sqlite.query("DELETE FROM texts WHERE blob_id = ?1").run(blobId);
+    if (row.state === REMOVING) this.#bytesRemoving -= row.bytes;
     this.#restored.delete(blobId);
     this.#unavailable.delete(blobId);
     return "done";

@@ -146,12 +146,10 @@ export class TextIndexer {
       this.#revision++;
       if (followed?.hasTraces === true) this.#cleanLater();
       const removed = followed?.unread ?? [];
-      if (removed.length > 0) {
-        await this.#orOff(() => this.#readRemoved(removed, stop));
-        continue;
-      }
+      await this.#orOff(() => this.#readRemoved(removed, stop));
       const blob = isDone() ? undefined : await this.#orOff(() => thread.call("next", []));
       if (blob === undefined) {
+        if (removed.length > 0) continue;
         await this.#clean(isDone);
         return;
       }
@@ -176,8 +174,9 @@ export class TextIndexer {
       try {
         await rereader.read(blob, stop, false);
       } catch (error) {
+        if (stop.aborted) return;
         // A lost text is no reason to wait: the thread then deletes the index.
-        if (stop.aborted || error instanceof AppError) throw error;
+        if (error instanceof AppError) throw error;
         const digest = digestFromBytes(blob.digest);
         log.warn("Could not read the text of a removed file; will retry.", { digest, reason: messageOf(error) });
         await thread.call("postpone", [blob.blobId]);
@@ -233,27 +232,22 @@ export class TextIndexer {
       await thread.call("skip", [blob, extracted.reason]);
       return;
     }
-    if (!(await this.#begin(blob, extracted.isRepeatable ? extracted.readMs : null, stop))) return;
+    const parts = await Array.fromAsync(extracted.text);
+    if (!(await this.#begin(blob, parts, extracted.isRepeatable ? extracted.readMs : null))) return;
     // One at a time, so that searches don't wait for long.
-    for await (const segment of toSegments(extracted.text)) await thread.call("add", [blob.blobId, [segment]]);
+    for (const segment of toSegments(parts)) await thread.call("add", [blob.blobId, [segment]]);
     await thread.call("finish", [blob]);
   }
 
   /** @returns whether the text may be added now */
-  async #begin(blob: WaitingBlob, readMs: number | null, stop: AbortSignal): Promise<boolean> {
-    const { thread, rereader, log } = this.#options;
+  async #begin(blob: WaitingBlob, parts: readonly string[], readMs: number | null): Promise<boolean> {
+    const { thread } = this.#options;
     const begin = () => thread.call("begin", [blob, readMs]);
     let result = await begin();
-    if (result === "unread") {
+    if (result === "unread" && readMs !== null) {
       // The words of the same text are still being removed.
-      try {
-        await rereader.read(blob, stop, false);
-        result = await begin();
-      } catch (error) {
-        if (stop.aborted || error instanceof AppError) throw error;
-        const digest = digestFromBytes(blob.digest);
-        log.warn("Could not read the text of a file again; will retry.", { digest, reason: messageOf(error) });
-      }
+      await thread.call("restore", [blob.digest, parts]);
+      result = await begin();
     }
     if (result === "unread") await thread.call("postpone", [blob.blobId]);
     return result === "begun";

@@ -16,7 +16,7 @@ const CUT_WITHIN = 256;
 const CONTROL = /[\u0000-\u0008\u000b\u000e-\u001f\u007f\ufffd]+/g;
 
 /** The segments of a text in their order. Pages end with a form feed. */
-export async function* toSegments(parts: AsyncIterable<string>): AsyncGenerator<Segment> {
+export function* toSegments(parts: Iterable<string>): Generator<Segment> {
   let rest = "";
   let page = 1;
   const cut = (at: number): Segment => {
@@ -26,7 +26,7 @@ export async function* toSegments(parts: AsyncIterable<string>): AsyncGenerator<
     rest = rest.slice(at);
     return segment;
   };
-  for await (const part of parts) {
+  for (const part of parts) {
     rest += cleanPart(part);
     while (rest.length > SEGMENT_LENGTH) yield cut(cutBetweenWords(rest));
   }

@@ -4,6 +4,7 @@ import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import { presentContextOf } from "../../library/files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { presentReceived } from "./present.ts";
@@ -17,10 +18,11 @@ interface ReceivedShareRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
+  readonly tree: Pick<TreeReader, "folderSizes">;
 }
 
 /** /api/shares/received: what others share with this account. */
-export function receivedShareRoutes({ received, guard, hasThumbnail, favorites }: ReceivedShareRoutesOptions) {
+export function receivedShareRoutes({ received, guard, hasThumbnail, favorites, tree }: ReceivedShareRoutesOptions) {
   return new Router({ prefix: "/api/shares/received", guard })
     .get(
       "/",
@@ -31,11 +33,9 @@ export function receivedShareRoutes({ received, guard, hasThumbnail, favorites }
         const sort = readChoice(query["sort"], "sort", RECEIVED_SORTS) ?? "createdAt";
         const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? (sort === "createdAt" ? "desc" : "asc");
         const shares = sortReceived(await received.listAll(user), sort, order);
-        const marked = favorites.among(
-          user,
-          shares.flatMap((share) => ("node" in share ? [share.node] : [])),
-        );
-        const context = presentContextOf(request, hasThumbnail, marked);
+        const nodes = shares.flatMap((share) => ("node" in share ? [share.node] : []));
+        const marked = favorites.among(user, nodes);
+        const context = presentContextOf(request, hasThumbnail, marked, undefined, tree.folderSizes(nodes));
         return ok({ shares: shares.map((share) => presentReceived(share, context)) });
       },
     )

@@ -39,7 +39,7 @@ function rowOf({ id, path, name, program, createdAt, expiresAt }: FileLock, onEn
         key="folder"
         to={folder === "/" ? "/files" : "/files/$"}
         params={{ _splat: folderParam(folder) }}
-        className="inline-flex min-h-6 items-center text-accent hover:underline"
+        className="reach inline-flex min-h-6 items-center text-accent hover:underline"
       >
         {folder}
       </Link>,

@@ -74,7 +74,7 @@ function HoldsNotice() {
       <Link
         to="/history"
         search={{ tab: "holds" }}
-        className="inline-flex min-h-6 items-center font-medium text-accent underline"
+        className="reach inline-flex min-h-6 items-center font-medium text-accent underline"
       >
         {text.reviewHolds}
       </Link>
