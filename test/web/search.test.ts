@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { shareWith } from "../support/account-shares.ts";
+import { pdf } from "../support/sample-library.ts";
 import { untilFound } from "../support/text-search.ts";
 import { eventually, expectFocus, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
@@ -154,6 +155,18 @@ describeWeb("the search", (web) => {
       .getByRole("dialog", { name: /monday\.txt/ })
       .getByText("we saw a kookaburra")
       .waitFor();
+  });
+
+  test("opens a PDF at the page with the words", async () => {
+    const account = await web.account();
+    const pages = Array.from({ length: 9 }, (_, at) => (at === 6 ? "a wombat" : `page ${at + 1}`));
+    await account.client.stored(pdf(pages), { name: "animals.pdf", type: "application/pdf" });
+    await untilFound(account.client, "wombat");
+    const page = await web.open({ as: account, path: "/search?q=wombat" });
+    await row(page, "animals.pdf").dblclick();
+    const preview = page.getByRole("dialog", { name: "animals.pdf" });
+    await preview.getByText("Page 7 of 9", { exact: true }).waitFor();
+    await preview.getByText("a wombat").waitFor();
   });
 
   test("actions work on the results", async () => {

@@ -6,9 +6,15 @@ import type { Entry, FileRecord, Listing } from "../api/types.ts";
 import { PAGE_SIZE } from "./collection/page-window.ts";
 import type { PageSource } from "./collection/read-pages.ts";
 
+/** A file, and where the preview opens it. */
+export interface PreviewedFile extends FileRecord {
+  /** The page of a PDF that is shown first, from 1; by default the first one. */
+  readonly startPage?: number;
+}
+
 /** One page of the files of a list. */
 export interface FilePage {
-  readonly files: readonly FileRecord[];
+  readonly files: readonly PreviewedFile[];
   /** The position of its first file among all files; undefined if unknown. */
   readonly first: number | undefined;
   /** The number of files in the list; undefined if unknown. */
@@ -37,7 +43,7 @@ export interface PreviewSource {
 const SEARCHED_PAGES_MAX = 10;
 
 /** The page of a list that has only files, of `total` in all. */
-export function filePage(files: readonly FileRecord[], page: number, total: number): FilePage {
+export function filePage(files: readonly PreviewedFile[], page: number, total: number): FilePage {
   return { files, first: (page - 1) * PAGE_SIZE, total, hasNext: page * PAGE_SIZE < total };
 }
 

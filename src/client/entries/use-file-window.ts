@@ -3,12 +3,12 @@ import { useEffect, useState } from "react";
 import { live } from "../api/queries.ts";
 import type { FileRecord } from "../api/types.ts";
 import { pageOf } from "./collection/page-window.ts";
-import type { FilePage, PreviewSource } from "./preview-source.ts";
+import type { FilePage, PreviewedFile, PreviewSource } from "./preview-source.ts";
 
 /** Files of a list around one of them. */
 export interface FileWindow {
   /** Files without gaps, in the order of the list. */
-  readonly items: readonly FileRecord[];
+  readonly items: readonly PreviewedFile[];
   /** Where the file is among them; -1 if it is not (yet). */
   readonly index: number;
   readonly position: number | undefined;

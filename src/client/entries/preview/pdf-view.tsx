@@ -7,6 +7,7 @@ import type { FileRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
+import type { PreviewedFile } from "../preview-source.ts";
 import { NoPreview } from "./no-preview.tsx";
 import { openPdf, PdfPasswordError } from "./pdf-document.ts";
 import { PdfPage } from "./pdf-page.tsx";
@@ -29,7 +30,7 @@ interface OpenPdfFile {
 type Outcome = OpenPdfFile | { readonly locked: PdfPasswordError } | "failed" | undefined;
 
 /** A PDF with its pages below each other; only visible ones are rendered. */
-export function PdfView({ file }: { readonly file: FileRecord }) {
+export function PdfView({ file }: { readonly file: PreviewedFile }) {
   const [password, setPassword] = useState<string>();
   const outcome = usePdf(file, password);
   if (outcome === "failed") return <NoPreview file={file} message={text.pdfFailed} />;
@@ -37,10 +38,10 @@ export function PdfView({ file }: { readonly file: FileRecord }) {
     return <Loading />;
   }
   if ("locked" in outcome) return <PasswordForm wasWrong={outcome.locked.wasWrong} onPassword={setPassword} />;
-  return <Pages opened={outcome} name={file.name} />;
+  return <Pages opened={outcome} name={file.name} startPage={file.startPage ?? 1} />;
 }
 
-function Pages({ opened, name }: { opened: OpenPdfFile; name: string }) {
+function Pages({ opened, name, startPage }: { opened: OpenPdfFile; name: string; startPage: number }) {
   const { document: pdf, width, height } = opened;
   const scroller = useRef<HTMLDivElement>(null);
   const { width: stageWidth } = useSize(scroller);
@@ -55,6 +56,10 @@ function Pages({ opened, name }: { opened: OpenPdfFile; name: string }) {
     overscan: 1,
   });
   useEffect(() => virtualizer.measure(), [scale, virtualizer]);
+  const isSized = stageWidth > 0;
+  useEffect(() => {
+    if (isSized && startPage > 1) virtualizer.scrollToIndex(startPage - 1, { align: "start" });
+  }, [isSized, startPage, virtualizer]);
   const zoomBy = (factor: number): void => setZoom((now) => Math.min(Math.max(now * factor, ZOOM_MIN), ZOOM_MAX));
   useZoomKeys(zoomBy, () => setZoom(1));
   const top = virtualizer.scrollOffset ?? 0;

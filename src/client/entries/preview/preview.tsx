@@ -3,6 +3,7 @@ import { type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalS
 import { announce } from "../../base/announce.ts";
 import { useOverlay } from "../../base/overlays.ts";
 import type { FileRecord } from "../../api/types.ts";
+import type { PreviewedFile } from "../preview-source.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
@@ -103,7 +104,7 @@ export function Preview(props: PreviewProps) {
   );
 }
 
-function SuspendedStage(props: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
+function SuspendedStage(props: { readonly file: PreviewedFile; readonly onSwipe: (by: 1 | -1) => void }) {
   return (
     <Suspense fallback={<Loading />}>
       <Stage {...props} />

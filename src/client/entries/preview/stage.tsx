@@ -3,6 +3,7 @@ import type { FileRecord } from "../../api/types.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { hasMotion } from "../live.ts";
 import { ImageView } from "./image-view.tsx";
+import type { PreviewedFile } from "../preview-source.ts";
 import { previewKind } from "./kind.ts";
 import { MediaView } from "./media-view.tsx";
 import { NoPreview } from "./no-preview.tsx";
@@ -14,7 +15,7 @@ const PdfView = lazyPart(() => import("./pdf-view.tsx").then((part) => part.PdfV
 const TextView = lazyPart(() => import("./text-view.tsx").then((part) => part.TextView));
 
 /** One file, shown by its kind. `onSwipe` reports a swipe to the next (1) or previous (-1) file. */
-export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
+export function Stage({ file, onSwipe }: { readonly file: PreviewedFile; readonly onSwipe: (by: 1 | -1) => void }) {
   const kind = previewKind(file);
   switch (kind) {
     case "image":

@@ -3,7 +3,7 @@ import { Search } from "../../ui/icons.ts";
 import { type ReactNode, useMemo } from "react";
 import { ApiError, request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
-import type { Entry, Pagination } from "../../api/types.ts";
+import type { Entry, FileRecord, Pagination } from "../../api/types.ts";
 import { Page } from "../../ui/page.tsx";
 import { useSetTextSearch, useTextSearch } from "../../base/search-params.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -13,7 +13,7 @@ import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { ListPage, PageSource } from "../../entries/collection/read-pages.ts";
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
-import { filePage, isFile, type PreviewSource, searchPages } from "../../entries/preview-source.ts";
+import { filePage, isFile, type PreviewedFile, type PreviewSource, searchPages } from "../../entries/preview-source.ts";
 import { columnsOf, locationOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { sortOf, sortOptions } from "../../entries/list-sort.ts";
 import { RightsContext } from "../../entries/rights.ts";
@@ -150,13 +150,19 @@ function Results({ query }: { readonly query: string }) {
 function foundFiles(query: string, sort: Pick<GridSort, "field" | "order">): PreviewSource {
   const fetchPage: PreviewSource["fetchPage"] = async (page, signal) => {
     const { files, pagination } = await fetchResults(`${query} -type:folder`, sort, page, signal);
-    return filePage(files.filter(isFile), page, pagination.total);
+    return filePage(files.filter(isFile).map(withStartPage), page, pagination.total);
   };
   return {
     key: keys.search(query, "files only", sort),
     fetchPage,
     findPage: (id, signal) => searchPages(fetchPage, id, signal),
   };
+}
+
+/** A PDF opens at the page that its snippet is from. */
+function withStartPage(file: Hit & FileRecord): PreviewedFile {
+  const page = file.matches?.[0]?.page ?? null;
+  return page === null ? file : { ...file, startPage: page };
 }
 
 function fetchResults(

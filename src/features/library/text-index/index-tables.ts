@@ -170,7 +170,8 @@ export class IndexTables {
   /** Records that a blob has no text. */
   skip(blob: WaitingBlob, reason: string): void {
     const { blobId } = blob;
-    if (!this.begin(blob, null)) throw new LostTextError("The text of a damaged file can't be read any more.");
+    // The words of the same text are still being removed.
+    if (!this.begin(blob, null)) return this.postpone(blobId);
     this.#sqlite.query(`UPDATE texts SET state = ${NONE}, reason = ?2 WHERE blob_id = ?1`).run(blobId, reason);
     this.progress.dequeue(blobId);
   }
@@ -182,18 +183,17 @@ export class IndexTables {
 
   /**
    * Takes a text that is not in the index and was read again. It stays in memory for a while.
-   * @param text null if it has none any more
    * @returns whether it is the same as before
    * @throws LostTextError if it is not, and its words have to be removed
    */
-  restore(digest: Uint8Array, text: Uint8Array | null): boolean {
+  restore(digest: Uint8Array, text: Uint8Array): boolean {
     const row = this.#findByDigest(digest);
     if (row === undefined || row.segments === 0) return true;
     const segments = this.#sqlite.query<Omit<StoredSegment, "text">, [number, number]>(
       "SELECT position, length, hash FROM segments WHERE id BETWEEN ?1 AND ?2",
     );
     const all = segments.all(row.first, row.first + row.segments - 1);
-    if (text !== null && all.length === row.segments && all.every((segment) => isInText(segment, text))) {
+    if (all.length === row.segments && all.every((segment) => isInText(segment, text))) {
       this.#restored.set(row.blobId, text);
       return true;
     }

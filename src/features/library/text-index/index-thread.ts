@@ -24,20 +24,34 @@ const IDLE_MS = 60_000;
 /** Calls of people who wait. */
 const URGENT: ReadonlySet<keyof IndexCalls> = new Set(["find", "snippets", "restore", "complete", "status"]);
 
+/** A thread, as far as {@link IndexThread} uses it. */
+type ThreadWorker = Pick<Worker, "addEventListener" | "onerror" | "onmessage" | "postMessage" | "terminate" | "unref">;
+
+/** Dependencies of {@link IndexThread}. */
+export interface IndexThreadOptions {
+  readonly location: IndexLocation;
+  readonly log: Log;
+  /** Whether there may be an index: an administrator can switch it off. */
+  readonly isEnabled: () => boolean;
+  /** The index was damaged and is deleted: it has to be built again. */
+  readonly onDamaged: () => void;
+  /** Starts the thread. */
+  readonly startWorker?: () => ThreadWorker;
+}
+
 /** The text index, in a thread of its own. */
 export class IndexThread {
-  readonly #location: IndexLocation;
-  readonly #log: Log;
+  readonly #options: IndexThreadOptions;
   #queue: QueuedCall[] = [];
   #running: QueuedCall | undefined;
-  #worker: Worker | undefined;
-  #ended: Promise<void> | undefined;
+  #worker: ThreadWorker | undefined;
+  /** Set until an ending thread has closed its files. Only then may another one open them, or the index be deleted. */
+  #ending: Promise<void> | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  constructor(location: IndexLocation, log: Log) {
-    this.#location = location;
-    this.#log = log;
+  constructor(options: IndexThreadOptions) {
+    this.#options = options;
   }
 
   /**
@@ -50,9 +64,14 @@ export class IndexThread {
     signal?: AbortSignal,
   ): Promise<ReturnType<IndexCalls[Name]>> {
     const isUrgent = URGENT.has(name);
+    // Work that began before would create the index again.
+    if (!this.#options.isEnabled())
+      return Promise.reject(new AppError("overloaded", "The search in contents is switched off."));
     if (this.#isClosed)
       return Promise.reject(new AppError("shutting_down", "The server is stopping. Try again in a few seconds."));
-    if (isUrgent && this.#queue.filter((queued) => queued.isUrgent).length >= WAITING_MAX) {
+    // Without a text that was read again, the searches that wait for it would only search again.
+    const isLimited = isUrgent && name !== "restore";
+    if (isLimited && this.#queue.filter((queued) => queued.isUrgent).length >= WAITING_MAX) {
       const message = "Too many searches are in progress. Try again in a few seconds.";
       return Promise.reject(new AppError("overloaded", message));
     }
@@ -66,8 +85,8 @@ export class IndexThread {
 
   /** Deletes the index. The next call creates it again. */
   async clear(): Promise<void> {
-    await this.#end(new AppError("overloaded", "The text index is being deleted. Try again in a few seconds."));
-    deleteIndex(this.#location.path);
+    const error = new AppError("overloaded", "The text index is being deleted. Try again in a few seconds.");
+    await this.#end(error, () => deleteIndex(this.#options.location.path));
   }
 
   /** Ends the thread; calls in progress fail with `shutting_down`. */
@@ -77,13 +96,14 @@ export class IndexThread {
   }
 
   #next(): void {
-    if (this.#running !== undefined) return;
+    if (this.#running !== undefined || this.#ending !== undefined) return;
     const given = this.#queue.filter(({ signal }) => signal?.aborted === true);
     for (const call of given) call.reject(call.signal?.reason);
     this.#queue = this.#queue.filter((call) => !given.includes(call));
     const call = this.#queue.find(({ isUrgent }) => isUrgent) ?? this.#queue[0];
     clearTimeout(this.#idle);
     if (call === undefined) {
+      if (this.#worker === undefined) return;
       this.#idle = setTimeout(() => void this.#end(), IDLE_MS);
       this.#idle.unref();
       return;
@@ -93,19 +113,20 @@ export class IndexThread {
       this.#worker ??= this.#start();
       this.#running = call;
       const { name, parameters } = call;
-      this.#worker.postMessage({ id: 0, location: this.#location, name, parameters });
+      this.#worker.postMessage({ id: 0, location: this.#options.location, name, parameters });
     } catch (error) {
       call.reject(error);
     }
   }
 
-  #start(): Worker {
+  #start(): ThreadWorker {
     requireDescriptors();
-    const worker = new Worker(new URL("./text-index.worker.ts", import.meta.url).href);
+    const { startWorker = startIndexWorker, log } = this.#options;
+    const worker = startWorker();
     const died = (why: string) => {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
-      this.#log.error("The thread of the text index ended; the next search starts it again.", { why });
+      log.error("The thread of the text index ended; the next search starts it again.", { why });
       this.#failRunning(new AppError("database_error", "The search broke off. Try again.", {}, new Error(why)));
       this.#next();
     };
@@ -124,8 +145,8 @@ export class IndexThread {
       const message = "The search in texts failed. Ask your administrator to check the server log.";
       call?.reject(new AppError("database_error", message, {}, new Error(reply.error)));
       if (reply.isDamaged) {
-        this.#log.warn("The text index is damaged; it is built again.", { error: reply.error });
-        void this.clear();
+        this.#options.log.warn("The text index is damaged; it is built again.", { error: reply.error });
+        void this.#clearDamaged();
         return;
       }
     }
@@ -137,15 +158,42 @@ export class IndexThread {
     this.#running = undefined;
   }
 
-  async #end(error?: AppError): Promise<void> {
+  async #clearDamaged(): Promise<void> {
+    const { log, onDamaged } = this.#options;
+    try {
+      await this.clear();
+      onDamaged();
+    } catch (error) {
+      log.error("Could not delete the damaged text index.", { error });
+    }
+  }
+
+  /** @param rejection of the calls that are not finished @param whenEnded what may only be done without a thread */
+  async #end(rejection?: AppError, whenEnded?: () => void): Promise<void> {
     clearTimeout(this.#idle);
     const worker = this.#worker;
     this.#worker = undefined;
-    if (error !== undefined) {
-      this.#failRunning(error);
-      for (const call of this.#queue.splice(0)) call.reject(error);
+    if (rejection !== undefined) {
+      this.#failRunning(rejection);
+      for (const call of this.#queue.splice(0)) call.reject(rejection);
     }
-    if (worker !== undefined) this.#ended = endThread(worker);
-    await this.#ended;
+    const earlier = this.#ending;
+    const { promise: ending, resolve } = Promise.withResolvers<void>();
+    this.#ending = ending;
+    try {
+      await earlier;
+      if (worker !== undefined) await endThread(worker);
+      whenEnded?.();
+    } finally {
+      resolve();
+      if (this.#ending === ending) {
+        this.#ending = undefined;
+        this.#next();
+      }
+    }
   }
+}
+
+function startIndexWorker(): ThreadWorker {
+  return new Worker(new URL("./text-index.worker.ts", import.meta.url).href);
 }

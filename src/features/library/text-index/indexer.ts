@@ -13,7 +13,7 @@ import type { FollowResult, TextIndexStatus, WaitingBlob } from "./types.ts";
 
 /** Dependencies of {@link TextIndexer}. */
 export interface TextIndexerOptions {
-  readonly thread: IndexThread;
+  readonly thread: Pick<IndexThread, "call" | "clear">;
   /** Waits while uploads are in progress. */
   readonly extractor: Pick<TextExtractor, "extract">;
   readonly rereader: Pick<TextRereader, "read" | "stop">;
@@ -84,8 +84,8 @@ export class TextIndexer {
     clearTimeout(this.#delay);
     clearTimeout(this.#cleaning);
     clearTimeout(this.#retry);
-    await this.#options.rereader.stop();
-    await this.#reading.stop();
+    // Together: each may wait for the file that the other one reads.
+    await Promise.all([this.#options.rereader.stop(), this.#reading.stop()]);
     await this.#clearing;
   }
 

@@ -20,7 +20,12 @@ export interface TextIndexOptions
 export function openTextIndex({ sqlite, log, path, databasePath, blobsDir, ...options }: TextIndexOptions) {
   // Texts that are read another way than before could not be read again in part.
   const source = `${options.source} ${EXTRACTOR_VERSION}`;
-  const thread = new IndexThread({ path, databasePath, source, blobsDir, run: randomUUID() }, log);
+  const buildAgain = () => {
+    texts.dropState();
+    textIndexer.wakeSoon();
+  };
+  const location = { path, databasePath, source, blobsDir, run: randomUUID() };
+  const thread = new IndexThread({ location, log, isEnabled: options.isEnabled, onDamaged: buildAgain });
   const total = sqlite.prepare<{ seqs: number; accounts: number }, []>(
     "SELECT ifnull(sum(seq), 0) AS seqs, count(*) AS accounts FROM accounts WHERE root_id > 0",
   );
@@ -28,7 +33,7 @@ export function openTextIndex({ sqlite, log, path, databasePath, blobsDir, ...op
     const found = total.get();
     return `${found?.seqs ?? 0}/${found?.accounts ?? 0}`;
   };
-  const rereader = new TextRereader({ ...options, thread, log, onCleared: () => textIndexer.wakeSoon() });
+  const rereader = new TextRereader({ ...options, thread, log, onCleared: buildAgain });
   const textIndexer = new TextIndexer({ ...options, thread, rereader, changeMark, log });
   const texts = new TextSearch({ thread, indexer: textIndexer, rereader, isEnabled: options.isEnabled, log });
   return { textIndexThread: thread, textIndexer, texts };

@@ -48,10 +48,20 @@ export function storeSegment(
 
 /** The text; undefined if its file has to be read again. */
 export function loadSegment(segment: StoredSegment, { path, restored }: TextSources): string | undefined {
-  if (segment.text !== null) return brotliDecompressSync(segment.text).toString();
   const { position, length } = segment;
-  const bytes = restored === undefined ? readFromFile(segment, path) : restored.subarray(position, position + length);
+  const bytes = restored?.subarray(position, position + length) ?? decompress(segment) ?? readFromFile(segment, path);
   return bytes === undefined ? undefined : Buffer.from(bytes).toString();
+}
+
+/** Undefined if it is not stored, or damaged. */
+function decompress({ text, hash }: StoredSegment): Buffer | undefined {
+  if (text === null) return undefined;
+  try {
+    const bytes = brotliDecompressSync(text);
+    return hashOf(bytes) === hash ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a segment is in a text where it was before. */

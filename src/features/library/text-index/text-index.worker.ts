@@ -65,7 +65,7 @@ function open({ path, databasePath, source, blobsDir, run: name }: IndexLocation
     postpone: (blobId) => tables.postpone(blobId),
     find: (query) => finder.find(query),
     snippets: (query) => finder.snippets(query),
-    restore: (digest, parts) => tables.restore(digest, parts && joinParts(parts)),
+    restore: (digest, parts) => tables.restore(digest, joinParts(parts)),
     complete: (query) => finder.complete(query),
     status: () => ({ isFilling: follower.isFilling, ...tables.status() }),
   };

@@ -3,6 +3,7 @@
  * One file is read at a time. A search waits for it only for a while, but what it began to read is then there for the next.
  */
 import { digestFromBytes } from "../../../blobs/digest.ts";
+import { AppError } from "../../../errors.ts";
 import { messageOf } from "../../../lib/error.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TextExtractor } from "../../media/documents/text-extractor.ts";
@@ -13,7 +14,6 @@ import type { WaitingBlob } from "./types.ts";
 export interface TextRereaderOptions {
   readonly thread: Pick<IndexThread, "call" | "clear">;
   readonly extractor: Pick<TextExtractor, "extract">;
-  readonly isEnabled: () => boolean;
   /** The index was deleted, because the text of a file is not the same any more. */
   readonly onCleared: () => void;
   readonly log: Log;
@@ -55,14 +55,16 @@ export class TextRereader {
    * Reads one text.
    * @param isUrgent whether a person waits for it
    * @returns whether it is the same as before
-   * @throws an error if it can't be read now, or if its words had to be removed and it is lost
+   * @throws an error if it can't be read now, or if its words had to be removed and it is another one
    */
   async read({ digest, mediaType }: WaitingBlob, signal: AbortSignal, isUrgent: boolean): Promise<boolean> {
-    const { extractor, thread, isEnabled } = this.#options;
+    const { extractor, thread } = this.#options;
     const extracted = await extractor.extract(digestFromBytes(digest), mediaType, signal, isUrgent);
-    if (extracted.kind === "text" && !extracted.isRepeatable) throw new Error("There was no time to read all of it.");
-    const parts = extracted.kind === "none" ? null : await Array.fromAsync(extracted.text);
-    return isEnabled() && (await thread.call("restore", [digest, parts]));
+    // The file had a text. That it has none now is due to a limit, as of a busy machine, and no reason for a new index.
+    if (extracted.kind === "none") throw new Error(extracted.reason);
+    if (!extracted.isRepeatable) throw new Error("There was no time to read all of it.");
+    const parts = await Array.fromAsync(extracted.text);
+    return thread.call("restore", [digest, parts]);
   }
 
   /** Ends after the current file, which is not read to its end. */
@@ -89,7 +91,8 @@ export class TextRereader {
       log.warn("The text of a file is not the same as before.", { digest: key });
       await this.#clearOnce();
     } catch (error) {
-      this.#fail(key);
+      // The file is not at fault if the index was deleted, or its thread ended.
+      if (!(error instanceof AppError)) this.#fail(key);
       if (this.#stop.signal.aborted) return;
       log.warn("Could not read the text of a file for a search.", { digest: key, reason: messageOf(error) });
     } finally {
@@ -105,8 +108,8 @@ export class TextRereader {
 
   /** Texts may be read in another way than before. Only once, because one file can be different each time. */
   async #clearOnce(): Promise<void> {
-    const { thread, isEnabled, onCleared } = this.#options;
-    if (this.#wasCleared || !isEnabled()) return;
+    const { thread, onCleared } = this.#options;
+    if (this.#wasCleared) return;
     this.#wasCleared = true;
     await thread.clear();
     onCleared();

@@ -122,8 +122,8 @@ export interface IndexCalls {
   postpone(blobId: number): void;
   find(query: TextQuery): TextHits;
   snippets(query: SnippetQuery): SnippetResult;
-  /** Takes the parts of a text that was read again, or null. @returns whether it is the same as before */
-  restore(digest: Uint8Array, parts: readonly string[] | null): boolean;
+  /** Takes the parts of a text that was read again. @returns whether it is the same as before */
+  restore(digest: Uint8Array, parts: readonly string[]): boolean;
   complete(query: CompletionQuery): string[];
   status(): TextIndexStatus;
 }

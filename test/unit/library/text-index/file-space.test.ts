@@ -142,7 +142,6 @@ test("a dropped text has its snippet and its phrases once it is read again", () 
   expect(snippet(blobId)).toEqual({ parts: undefined, unread: [blobId] });
   expect(find(`the ${blobId} end`, true)).toEqual({ found: [], unread: [blobId] });
   expect(tables.restore(digestOf(textOf(blobId)), Buffer.from(`other ${textOf(blobId)}`))).toBe(false);
-  expect(tables.restore(digestOf(textOf(blobId)), null)).toBe(false);
   expect(snippet(blobId).unread).toEqual([blobId]);
   expect(restore(blobId)).toBe(true);
   expect(snippet(blobId)).toEqual({ parts: [{ text: uniqueOf(blobId), isMatch: true }], unread: [] });
@@ -188,7 +187,6 @@ test("a dropped text leaves no word when it is removed, once it is read again", 
   expect(tables.unread).toEqual([]);
   expect([first, second].map((blobId) => traces(path, uniqueOf(blobId).slice(-10)))).toEqual([false, true]);
   expect(() => tables.restore(digestOf(textOf(second)), Buffer.from("other"))).toThrow(LostTextError);
-  expect(() => tables.restore(digestOf(textOf(second)), null)).toThrow(LostTextError);
   tables.close();
 });
 

@@ -77,3 +77,20 @@ test("the text of a damaged or missing file has to be read again, also to remove
   expect(tables.unread).toEqual([{ blobId: 7, digest: new Uint8Array(32), mediaType: "text/plain" }]);
   tables.close();
 });
+
+test.each([
+  ["unreadable", "x'00112233'"],
+  ["of another text", "(SELECT text FROM stored WHERE segment_id = 2)"],
+])("a damaged stored text has to be read again: %s", (name, value) => {
+  const { path, tables, texts, remove } = indexOf(`stored ${name}`, undefined);
+  const sqlite = new Database(path);
+  sqlite.run(`UPDATE stored SET text = ${value} WHERE segment_id = 1`);
+  sqlite.close();
+  expect(texts()).toEqual([undefined, `second ${TEXT}`]);
+  expect(tables.restore(new Uint8Array(32), bytesOf(""))).toBe(true);
+  expect(texts()).toEqual(both);
+  remove();
+  expect(tables.unread).toEqual([]);
+  expect(tables.match('"quagga"')).toEqual(new Float64Array(0));
+  tables.close();
+});

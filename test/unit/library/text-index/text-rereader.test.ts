@@ -22,7 +22,8 @@ async function* partsOf(text: string): AsyncGenerator<string> {
 /** An index whose thread has none of these texts until they are restored. */
 function createSearch(blobIds: readonly number[], { isSame = true } = {}) {
   const restored = new Set<number>();
-  const reads: { readonly id: number; readonly end: (more?: { isRepeatable?: boolean }) => void }[] = [];
+  const reads: { readonly id: number; readonly end: (more?: { isRepeatable?: boolean; limit?: string }) => void }[] =
+    [];
   let cleared = 0;
   let began = Promise.withResolvers<void>();
   const unread = () => blobIds.filter((id) => !restored.has(id)).map(blobOf);
@@ -42,15 +43,19 @@ function createSearch(blobIds: readonly number[], { isSame = true } = {}) {
   const extractor = {
     extract: (digest: string) => {
       const { promise, resolve } = Promise.withResolvers<ExtractedText>();
-      const end = ({ isRepeatable = true } = {}) =>
-        resolve({ kind: "text", text: partsOf("text"), isTruncated: false, isRepeatable, readMs: 1 });
+      const end = ({ isRepeatable = true, limit }: { isRepeatable?: boolean; limit?: string } = {}) =>
+        resolve(
+          limit === undefined
+            ? { kind: "text", text: partsOf("text"), isTruncated: false, isRepeatable, readMs: 1 }
+            : { kind: "none", reason: limit },
+        );
       reads.push({ id: Number.parseInt(digest.slice(0, 2), 16), end });
       began.resolve();
       began = Promise.withResolvers();
       return promise;
     },
   };
-  const rereader = new TextRereader({ thread, extractor, isEnabled: () => true, onCleared: () => {}, log: silentLog });
+  const rereader = new TextRereader({ thread, extractor, onCleared: () => {}, log: silentLog });
   const indexer = { status: () => Promise.reject(new Error("unused")), revision: 0 };
   const search = new TextSearch({ thread, indexer, rereader, isEnabled: () => true, log: silentLog });
   const find = (untilMs: number) => {
@@ -99,10 +104,13 @@ test("a text that is not the same any more is not waited for again, and the inde
   await rereader.stop();
 });
 
-test("a text that was cut off for lack of time is no other text", async () => {
+test.each([
+  ["was cut off for lack of time", { isRepeatable: false }],
+  ["could not be read within the limits", { limit: "it took too long" }],
+])("a text that %s is no other text", async (_name, end) => {
   const { find, nextRead, cleared, rereader } = createSearch([1]);
   const found = find(LATE_MS);
-  (await nextRead())?.end({ isRepeatable: false });
+  (await nextRead())?.end(end);
   expect(await found).toMatchObject({ own: [], state: "complete" });
   expect(cleared()).toBe(0);
   await rereader.stop();
