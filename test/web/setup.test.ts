@@ -28,7 +28,7 @@ describeWeb(
       await web.lookAt(page, "setup");
       await page.getByLabel("Email").fill(email);
       await page.getByLabel("Your name").fill("Root");
-      await page.getByLabel("Password").fill(password);
+      await page.getByLabel("Password", { exact: true }).fill(password);
       await page.getByRole("radio", { name: /One household/ }).check();
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByText("are signed in").waitFor();
@@ -58,13 +58,13 @@ describeWeb(
     test("shows errors at the field, and creates the account with a plan", async () => {
       const page = await web.open({ path: setupPath(web), context: { javaScriptEnabled: false } });
       await page.getByLabel("Email").fill("no..body@example.org");
-      await page.getByLabel("Password").fill(password);
+      await page.getByLabel("Password", { exact: true }).fill(password);
       await page.getByRole("radio", { name: /limited by plan/ }).check();
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("alert").waitFor();
       expect(await page.getByRole("radio", { name: /limited by plan/ }).isChecked()).toBe(true);
       await page.getByLabel("Email").fill(email);
-      await page.getByLabel("Password").fill(password);
+      await page.getByLabel("Password", { exact: true }).fill(password);
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByText("are signed in").waitFor();
     });

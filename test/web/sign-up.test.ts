@@ -67,7 +67,7 @@ describeWeb(
       const page = await web.open({ path: pathname + search, context: { javaScriptEnabled: false } });
       await page.getByRole("heading", { name: "You are invited" }).waitFor();
       await page.getByLabel("Email").fill(freshEmail());
-      await page.getByLabel("Password").fill("four unrelated words here");
+      await page.getByLabel("Password", { exact: true }).fill("four unrelated words here");
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("heading", { name: "Welcome to Larder" }).waitFor();
       const cookies = await page.context().cookies();
@@ -89,7 +89,13 @@ describeWeb(
       const page = await web.open({ path: pathname + search });
       await web.lookAt(page, "invite");
       await page.getByLabel("Email").fill(freshEmail());
-      await page.getByLabel("Password").fill("four unrelated words here");
+      const field = page.getByLabel("Password", { exact: true });
+      await field.fill("secret");
+      await page.getByText("Too short.").waitFor();
+      await field.fill("four unrelated words here");
+      await page.getByText("Very good.").waitFor();
+      await page.getByRole("button", { name: "Show password" }).click();
+      expect(await field.getAttribute("type")).toBe("text");
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("link", { name: "Open your files" }).waitFor();
       await web.lookAt(page, "invite-done");

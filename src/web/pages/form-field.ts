@@ -9,7 +9,7 @@ interface FormProblem {
 interface FormField {
   readonly field: string;
   readonly label: string;
-  readonly type: "email" | "text" | "password";
+  readonly type: "email" | "text";
   readonly value: string | undefined;
   readonly attributes: Html;
   readonly hint: string | undefined;
@@ -41,16 +41,21 @@ export function renderNameAndPassword(problem: FormProblem | undefined, name: st
     attributes: html` autocomplete="name" maxlength="200"`,
     hint: "Optional. Shown next to the files you share.",
   });
-  const passwordField = renderField(problem, {
-    field: "password",
-    label: "Password",
-    type: "password",
-    value: undefined,
-    attributes: html` autocomplete="new-password" required minlength="8" maxlength="256"`,
-    hint: "Use at least 8 characters. A few unrelated words make a strong password.",
-  });
+  const isWrong = problem?.field === "password";
   return html`${nameField}
-${passwordField}`;
+${renderNewPassword(isWrong ? problem?.message : undefined, { isFocused: isWrong })}`;
+}
+
+/** The field for the password of a new person. A script shows the button that reveals it, and how strong it is. */
+export function renderNewPassword(problem: string | undefined, { isFocused }: { readonly isFocused: boolean }): Html {
+  const isWrong = problem !== undefined;
+  return html`<div class="field">
+<label for="password">Password</label>
+<span class="revealed"><input id="password" name="password" type="password" autocomplete="new-password" autocapitalize="off" spellcheck="false" required minlength="8" maxlength="256"${isFocused && html` autofocus`}${isWrong && html` aria-invalid="true"`} aria-describedby="password-hint${isWrong && html` password-wrong`}"><button class="button quiet small" type="button" data-reveal aria-label="Show password" aria-controls="password" hidden>Show</button></span>
+${isWrong && html`<p class="wrong" id="password-wrong" role="alert">${problem}</p>`}
+<div class="strength" data-strength="0" hidden><span aria-hidden="true"></span><p class="hint" aria-live="polite"></p></div>
+<p class="hint" id="password-hint">Use at least 8 characters. A few unrelated words make a strong password.</p>
+</div>`;
 }
 
 /** A labeled field with its hint and its problem, if any. Screen readers read both together with the field. */

@@ -1,6 +1,7 @@
 import { renderEmailField, renderNameAndPassword } from "./form-field.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
+import { renderScriptedPage, type ScriptedPageFrame } from "./scripted-page.ts";
 
 /** The form fields, by the names they are sent with. */
 export const INVITE_FIELDS = ["email", "name", "password"] as const;
@@ -24,16 +25,17 @@ export interface InvitePageModel {
  * The page for an invitation: a form that creates an account. It sends `token`, `email`, `name` and `password` by POST to
  * `/invite` as `application/x-www-form-urlencoded`, and works without script.
  */
-export function renderInvitePage(basePath: string, model: InvitePageModel): string {
+export function renderInvitePage(frame: ScriptedPageFrame, model: InvitePageModel): string {
+  const { basePath } = frame;
   const { problem, boundTo } = model;
-  return renderPage(
-    basePath,
+  return renderScriptedPage(
+    frame,
     problem === undefined ? "Your invitation" : "Error: Your invitation",
     html`<div class="card narrow">
 <h1>You are invited</h1>
 <p>Create your account to store your files on this Larder server.</p>
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
-<form method="post" action="${basePath}/invite">
+<form method="post" action="${basePath}/invite" data-new-person>
 <input type="hidden" name="token" value="${model.token}">
 ${renderEmailField(problem, model.email, boundTo)}
 ${renderNameAndPassword(problem, model.name)}

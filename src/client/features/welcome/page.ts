@@ -1,9 +1,9 @@
-/** The script of the page on which a new person chooses a password. The page also works without it. */
+/** The script of the pages on which a new person chooses a password. They also work without it. */
 import { notifyTabs } from "../../api/tabs.ts";
 import { strengthOf } from "../../base/password-strength.ts";
 import { uiText } from "../../ui/text.ts";
 
-const form = document.querySelector<HTMLFormElement>("form[data-welcome]");
+const form = document.querySelector<HTMLFormElement>("form[data-new-person]");
 if (form !== null) runForm(form);
 
 // Open tabs of another person must not continue in the name of that person.

@@ -15,6 +15,7 @@ import {
   renderInviteGonePage,
   renderInvitePage,
 } from "../../../web/pages/invite-page.ts";
+import { SCRIPTED_PAGE_HEADERS } from "../../../web/pages/scripted-page.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { isFromOurPage } from "../auth/own-forms.ts";
@@ -40,8 +41,10 @@ export interface InviteRoutesOptions {
   readonly clock: Clock;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
+  /** The scripts of the page; empty if they could not be loaded. */
+  readonly welcomeScripts: () => Promise<readonly string[]>;
 }
-const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+const HEADERS = SCRIPTED_PAGE_HEADERS;
 
 export function inviteRoutes(options: InviteRoutesOptions) {
   const { invites, guard, proof, clock } = options;
@@ -106,10 +109,12 @@ function inviteUrl(baseUrl: string, token: string): string {
 }
 
 /** GET and POST /invite. */
-function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
+function invitePage({ invites, auth, cookies, basePath, welcomeScripts }: InviteRoutesOptions) {
   const linkEnded = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
-  const show = (model: InvitePageModel, status: number) =>
-    pageResponse(renderInvitePage(basePath, model), status, HEADERS);
+  const show = async (model: InvitePageModel, status: number) => {
+    const frame = { basePath, scripts: await welcomeScripts() };
+    return pageResponse(renderInvitePage(frame, model), status, HEADERS);
+  };
   return new Router()
     .get("/invite", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";

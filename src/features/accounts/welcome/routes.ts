@@ -5,13 +5,8 @@ import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
-import {
-  renderWelcomeDonePage,
-  renderWelcomeGonePage,
-  renderWelcomePage,
-  WELCOME_PAGE_POLICY,
-  type WelcomePageFrame,
-} from "../../../web/pages/welcome-page.ts";
+import { renderWelcomeDonePage, renderWelcomeGonePage, renderWelcomePage } from "../../../web/pages/welcome-page.ts";
+import { SCRIPTED_PAGE_HEADERS, type ScriptedPageFrame } from "../../../web/pages/scripted-page.ts";
 import { findSignIn } from "../auth/guard.ts";
 import { isFromOurPage } from "../auth/own-forms.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
@@ -34,21 +29,12 @@ export interface WelcomeRoutesOptions {
   readonly welcomeScripts: () => Promise<readonly string[]>;
 }
 
-/**
- * Addresses of other pages never contain the token: browsers send them only the origin. Without any referrer they would
- * not name the origin of the form either, and over plain HTTP the page could then not sign anybody in.
- */
-const HEADERS = {
-  "cache-control": "no-store",
-  "referrer-policy": "strict-origin",
-  "content-security-policy": WELCOME_PAGE_POLICY,
-  "cross-origin-opener-policy": "same-origin",
-};
+const HEADERS = { ...SCRIPTED_PAGE_HEADERS, "cross-origin-opener-policy": "same-origin" };
 
 export function welcomeRoutes(options: WelcomeRoutesOptions) {
   const { welcome, basePath } = options;
   const linkEnded = () => pageResponse(renderWelcomeGonePage(basePath), 404, HEADERS);
-  const frame = async (): Promise<WelcomePageFrame> => ({ basePath, scripts: await options.welcomeScripts() });
+  const frame = async (): Promise<ScriptedPageFrame> => ({ basePath, scripts: await options.welcomeScripts() });
   const show = async (request: Request, token: string, user: User, problem?: string, status = 200) => {
     const signedInAs = (await findSignIn(options.auth, request))?.user.email;
     const model = { token, name: user.name, email: user.email, signedInAs, ...(problem !== undefined && { problem }) };

@@ -1,0 +1,33 @@
+/** The pages of new people, with a script that shows how strong a password is. They work without it. */
+import { type Html, html } from "./html.ts";
+import { PAGE_POLICY, renderPage } from "./page.ts";
+
+/**
+ * Headers of these pages. Addresses of other pages never contain the token of a link: browsers send them only the origin.
+ * Without any referrer they would not name the origin of the form either, and over plain HTTP the page could then not sign
+ * anybody in.
+ */
+export const SCRIPTED_PAGE_HEADERS = {
+  "cache-control": "no-store",
+  "referrer-policy": "strict-origin",
+  "content-security-policy": `${PAGE_POLICY}; script-src 'self'`,
+};
+
+/** Where the page is served, and its script with the files that it imports; empty if it is not available. */
+export interface ScriptedPageFrame {
+  readonly basePath: string;
+  readonly scripts: readonly string[];
+}
+
+/** A page with its script. */
+export function renderScriptedPage({ basePath, scripts }: ScriptedPageFrame, title: string, main: Html): string {
+  const [module, ...imports] = scripts;
+  if (module === undefined) return renderPage(basePath, title, main);
+  return renderPage(
+    basePath,
+    title,
+    main,
+    html`${imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`)}<script type="module" src="${basePath}${module}"></script>
+`,
+  );
+}
