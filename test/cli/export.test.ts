@@ -229,6 +229,46 @@ describe("export", () => {
     expect([await pinsOf(account), await hasPicture(account)]).toEqual([["Rome", "Empty", "deep"], true]);
   });
 
+  test("a manifest with invalid fields restores the valid ones, and nothing of other people", async () => {
+    const [account, other] = [await server().signUp(), await server().signUp()];
+    const foreignFolder = await other.client.folderId("private");
+    const path = newPath();
+    await mkdir(join(path, "mine"), { recursive: true });
+    await writeFile(join(path, "mine", "a.txt"), "a");
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>`;
+    const manifestWith = (picture: unknown) => ({
+      format: "larder-export",
+      version: 1,
+      entries: [{ path: "mine/a.txt", tags: ["ok"], isFavorite: "yes" }, { path: "../b.txt", name: "../../c" }, 7],
+      albums: [
+        { name: "x".repeat(10_000), items: ["mine/a.txt"] },
+        { name: "a\u0000b", items: ["mine/a.txt"] },
+        { name: "Long", description: "x".repeat(100_000), items: ["mine/a.txt"], cover: "../b.txt" },
+        { name: "Good", items: ["mine/a.txt", "../../etc/passwd", 7] },
+      ],
+      pins: [
+        { folder: ".." },
+        { folder: "/private" },
+        { folder: foreignFolder },
+        { album: "Missing" },
+        { album: "Good" },
+        ...Array.from({ length: 60 }, () => ({ folder: "mine" })),
+      ],
+      person: { email: account.email, picture },
+    });
+    const pictures = [svg, "GIF89a", "x".repeat(90_000), "x".repeat(1_000_000)].map((text) => btoa(text));
+    for (const picture of [...pictures, "%%%", "", 7, null]) {
+      await writeFile(join(path, "larder-export.json"), JSON.stringify(manifestWith(picture)));
+      await runImport(account, path);
+    }
+    expect((await account.client.get("/api/users/profile")).at("data.avatar")).toBeNull();
+    expect((await account.client.get("/api/albums")).strings("data.albums", "name").toSorted()).toEqual([
+      "Good",
+      "Long",
+    ]);
+    expect((await account.client.get("/api/pins")).strings("data.pins", "name")).toEqual(["Good", "mine"]);
+  });
+
   test("writes the files of an earlier time with --at", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("first", { name: "a.txt", fields: { folder: "/f" } });

@@ -174,7 +174,7 @@ describeWeb("the editor", (web) => {
     await signOut();
     const question = page.getByRole("alertdialog", { name: "Sign out and delete unsaved changes?" });
     await untilFocused(page, question);
-    await question.getByText("This browser has unsaved changes of 1 text.").waitFor();
+    await question.getByText("This browser has unsaved changes in 1 text.").waitFor();
     await web.lookAt(page, "editor-sign-out");
     await question.getByRole("button", { name: "Stay signed in" }).click();
     await question.waitFor({ state: "detached" });

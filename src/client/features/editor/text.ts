@@ -44,8 +44,8 @@ export const text = defineText("editor", {
   signOutBody: (count: number) =>
     plural(
       count,
-      "This browser has unsaved changes of # text. To save them, open it in the editor.",
-      "This browser has unsaved changes of # texts. To save them, open these in the editor.",
+      "This browser has unsaved changes in # text. To save them, open it in the editor.",
+      "This browser has unsaved changes in # texts. To save them, open the texts in the editor.",
     ),
   signOut: "Sign out",
   signOutCancel: "Stay signed in",

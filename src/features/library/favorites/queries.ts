@@ -19,9 +19,9 @@ export interface ShareRow {
   readonly share: string;
   /** Row id of the node that it shares. */
   readonly sharedId: number;
-  /** {@link CAN_WRITE} and {@link SHOWS_VERSIONS}: what the shares of the node itself allow, */
+  /** What the shares of the node itself allow: bits {@link CAN_WRITE} and {@link SHOWS_VERSIONS}. */
   readonly own: number;
-  /** and those of the folders above it. */
+  /** What the shares of the folders above it allow. */
   readonly above: number;
 }
 

@@ -97,9 +97,9 @@ export class IndexThread {
 
   #next(): void {
     if (this.#running !== undefined || this.#ending !== undefined) return;
-    const given = this.#queue.filter(({ signal }) => signal?.aborted === true);
-    for (const call of given) call.reject(call.signal?.reason);
-    this.#queue = this.#queue.filter((call) => !given.includes(call));
+    const aborted = this.#queue.filter(({ signal }) => signal?.aborted === true);
+    for (const call of aborted) call.reject(call.signal?.reason);
+    this.#queue = this.#queue.filter((call) => !aborted.includes(call));
     const call = this.#queue.find(({ isUrgent }) => isUrgent) ?? this.#queue[0];
     clearTimeout(this.#idle);
     if (call === undefined) {

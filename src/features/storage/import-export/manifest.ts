@@ -6,6 +6,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../../errors.ts";
 import { checkMetadata, checkTags } from "../../../tree/model/labels.ts";
+import { checkDescription, checkName } from "../../library/albums/checks.ts";
 import { errorCode } from "../../../lib/error.ts";
 
 /** Name of the file, at the top of an export. */
@@ -160,11 +161,13 @@ function validate(entry: unknown): ManifestEntry | undefined {
 }
 
 function validateAlbum(album: unknown): ManifestAlbum | undefined {
-  if (!isRecord(album) || typeof album["name"] !== "string" || !Array.isArray(album["items"])) return undefined;
-  const { name, description, cover, items } = album;
+  if (!isRecord(album) || !Array.isArray(album["items"])) return undefined;
+  const { name: given, description, cover, items } = album;
+  const name = typeof given === "string" ? attempt(() => checkName(given)) : undefined;
+  if (name === undefined) return undefined;
   return {
     name,
-    ...(typeof description === "string" && { description }),
+    ...(typeof description === "string" && { description: attempt(() => checkDescription(description)) }),
     ...(typeof cover === "string" && { cover }),
     items: items.filter(isText),
   };
