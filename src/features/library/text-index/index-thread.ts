@@ -1,6 +1,6 @@
 /**
- * Calls the thread of the text index. It starts with the first call and ends when it is idle. One call runs at a time, and
- * searches overtake the work in the background.
+ * Calls the thread of the text index. It starts with the first call and ends when it is idle. One call runs at a time.
+ * Searches overtake the work in the background, but don't stop it.
  */
 import { AppError } from "../../../errors.ts";
 import { requireDescriptors } from "../../../lib/descriptors.ts";
@@ -21,6 +21,8 @@ interface QueuedCall {
 /** Searches that may wait; further ones are rejected at once, so that clients try again later. */
 const WAITING_MAX = 64;
 const IDLE_MS = 60_000;
+/** Calls of people in a row; then one of the background, which takes some milliseconds. Else removed texts might stay. */
+const URGENT_IN_ROW_MAX = 8;
 /** Calls of people who wait. */
 const URGENT: ReadonlySet<keyof IndexCalls> = new Set(["find", "snippets", "restore", "complete", "status"]);
 
@@ -44,6 +46,7 @@ export class IndexThread {
   readonly #options: IndexThreadOptions;
   #queue: QueuedCall[] = [];
   #running: QueuedCall | undefined;
+  #urgentInRow = 0;
   #worker: ThreadWorker | undefined;
   /** Set until an ending thread has closed its files. Only then may another one open them, or the index be deleted. */
   #ending: Promise<void> | undefined;
@@ -100,7 +103,8 @@ export class IndexThread {
     const aborted = this.#queue.filter(({ signal }) => signal?.aborted === true);
     for (const call of aborted) call.reject(call.signal?.reason);
     this.#queue = this.#queue.filter((call) => !aborted.includes(call));
-    const call = this.#queue.find(({ isUrgent }) => isUrgent) ?? this.#queue[0];
+    const takesUrgent = this.#urgentInRow < URGENT_IN_ROW_MAX;
+    const call = this.#queue.find(({ isUrgent }) => isUrgent === takesUrgent) ?? this.#queue[0];
     clearTimeout(this.#idle);
     if (call === undefined) {
       if (this.#worker === undefined) return;
@@ -109,13 +113,16 @@ export class IndexThread {
       return;
     }
     this.#queue.splice(this.#queue.indexOf(call), 1);
+    this.#urgentInRow = call.isUrgent ? this.#urgentInRow + 1 : 0;
     try {
       this.#worker ??= this.#start();
       this.#running = call;
       const { name, parameters } = call;
       this.#worker.postMessage({ id: 0, location: this.#options.location, name, parameters });
     } catch (error) {
+      this.#running = undefined;
       call.reject(error);
+      this.#next();
     }
   }
 

@@ -15,11 +15,15 @@ class FakeWorker extends EventTarget {
   onmessage: ((event: MessageEvent) => void) | null = null;
   onerror = null;
   calls = 0;
+  isFailing = false;
+  readonly names: string[] = [];
   readonly #terminated = Promise.withResolvers<void>();
   readonly terminated = this.#terminated.promise;
 
-  postMessage(): void {
+  postMessage({ name }: { readonly name: string }): void {
+    if (this.isFailing) throw new Error("It can't be copied.");
     this.calls++;
+    this.names.push(name);
   }
 
   terminate(): void {
@@ -108,4 +112,29 @@ test("a text that was read again is taken while as many searches wait as may", a
   }
   workers[0]?.reply({ id: 0, result: true });
   expect(await restored).toBe(true);
+});
+
+test("endless searches don't stop the work in the background", async () => {
+  const { thread, workers } = createThread("endless");
+  const find = () => thread.call("find", [{ scopes: [], words: [], limit: 1 }]);
+  const calls: Promise<unknown>[] = [find(), thread.call("next", []), thread.call("next", [])];
+  for (let more = 0; more < 30; more++) {
+    calls.push(find());
+    workers[0]?.reply({ id: 0, result: undefined });
+  }
+  expect(workers[0]?.names.filter((name) => name === "next").length).toBe(2);
+  while ((workers[0]?.calls ?? 0) < calls.length) workers[0]?.reply({ id: 0, result: undefined });
+  workers[0]?.reply({ id: 0, result: undefined });
+  await Promise.all(calls);
+});
+
+test("a call that can't be sent to the thread stops no other", async () => {
+  const { thread, workers } = createThread("unsent");
+  const first = thread.call("next", []);
+  if (workers[0] !== undefined) workers[0].isFailing = true;
+  const [second, third] = [thread.call("next", []), thread.call("next", [])];
+  workers[0]?.reply({ id: 0, result: undefined });
+  await first;
+  for (const call of [second, third]) expect(call).rejects.toThrow("It can't be copied.");
+  await Promise.allSettled([second, third]);
 });
