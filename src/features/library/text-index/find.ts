@@ -32,6 +32,8 @@ const PHRASES_MS = 300;
 const ELSEWHERE_MAX = 20_000;
 /** Texts that are reported to be read again for one search, the best ones first. */
 const UNREAD_MAX = 16;
+/** How long snippets are looked for: every other search waits for it. Texts after that have none. */
+const SNIPPETS_MS = 300;
 /** Segments of a text that are read for one snippet. */
 const SNIPPET_SEGMENTS_MAX = 4;
 /** How long completions may take, and how many files of a word are counted. */
@@ -112,10 +114,11 @@ export class TextFinder {
   /** The snippets of those of these contents that contain any of the words. */
   snippets({ digests, patterns, queries }: SnippetQuery): SnippetResult {
     this.#unread = new Set();
+    const untilMs = this.#nowMs() + SNIPPETS_MS;
     const expressions = patterns.map((pattern) => new RegExp(pattern, "gu"));
     const matches = digests.flatMap((digest) => {
       const blobId = this.#tables.findByDigest(Buffer.from(digest, "hex"));
-      const match = blobId === undefined ? undefined : this.#snippetOf(blobId, expressions, queries);
+      const match = blobId === undefined ? undefined : this.#snippetOf(blobId, expressions, queries, untilMs);
       return match === undefined ? [] : [{ digest, ...match }];
     });
     return { matches, unread: this.#toRead() };
@@ -247,7 +250,8 @@ export class TextFinder {
     return this.#tables.toRead([...this.#unread].slice(0, UNREAD_MAX));
   }
 
-  #snippetOf(blobId: number, expressions: readonly RegExp[], queries: readonly string[]) {
+  #snippetOf(blobId: number, expressions: readonly RegExp[], queries: readonly string[], untilMs: number) {
+    if (this.#nowMs() > untilMs) return undefined;
     const segmentIds = new Map<number, number>();
     for (const query of queries) {
       for (const id of this.#tables.matchIn(blobId, query)) segmentIds.set(id, (segmentIds.get(id) ?? 0) + 1);
@@ -256,6 +260,7 @@ export class TextFinder {
     let isUnread = false;
     let best: (Omit<TextMatch, "digest"> & { readonly words: number }) | undefined;
     for (const [id] of ids) {
+      if (this.#nowMs() > untilMs) break;
       const segment = this.#tables.segment(id);
       if (segment === undefined) {
         isUnread = true;

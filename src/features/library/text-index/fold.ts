@@ -18,6 +18,8 @@ const LONG_WORD = new RegExp(`[${WORD_CHARACTER}]{65,}`, "gu");
 const WORD_MAX = 64;
 /** Queries for one phrase: more narrow the candidates little, and each reads the index. */
 const QUERIES_MAX = 16;
+/** Words of a phrase that are compared. In a text that repeats them, each is compared at each place: 128 take 10 ms. */
+const PHRASE_WORDS_MAX = 128;
 
 /** The options of the index that {@link toIndexText} relies on. */
 export const TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'";
@@ -63,7 +65,7 @@ export function toIndexWord(value: string, isPhrase: boolean): IndexWord | undef
   const isOneWord = queries.length === 1;
   return {
     queries: [...new Set(queries)].slice(0, QUERIES_MAX),
-    pattern: patternOf(tokens, isPhrase),
+    pattern: patternOf(tokens.slice(0, PHRASE_WORDS_MAX), isPhrase),
     isPhrase: !isOneWord,
   };
 }

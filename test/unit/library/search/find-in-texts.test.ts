@@ -12,7 +12,7 @@ function createFinder(texts: number, text: string) {
   const segmentsOf = (blobId: number) => Array.from({ length: SEGMENTS }, (_, at) => blobId * SEGMENTS + at);
   const tables = {
     blobOf: (segmentId: number) => Math.floor(segmentId / SEGMENTS),
-    findByDigest: () => undefined,
+    findByDigest: (digest: Uint8Array) => digest[0],
     lengthOf: () => SEGMENTS,
     match: () => Float64Array.from(blobs.flatMap(segmentsOf)),
     matchIn: segmentsOf,
@@ -38,7 +38,12 @@ function createFinder(texts: number, text: string) {
     const words = phrases.map((phrase) => ({ inText: toIndexWord(phrase, true), elsewhere: null }));
     return finder.find({ scopes: [{ accountId: 1, rootId: null }], words, limit: 1_000 }).own.length;
   };
-  return { find, reads: () => reads };
+  const snippets = (phrase: string) => {
+    const word = toIndexWord(phrase, true);
+    const digests = blobs.map((blobId) => Buffer.from([blobId % 256]).toString("hex"));
+    return finder.snippets({ digests, patterns: [word?.pattern ?? ""], queries: word?.queries ?? [] }).matches.length;
+  };
+  return { find, snippets, reads: () => reads };
 }
 
 test("a phrase is found in every text that has it", () => {
@@ -50,4 +55,18 @@ test("phrases that no text has are not looked for without end, however many ther
   const { find, reads } = createFinder(400, "first second third");
   expect(find("first third", "third first", "second first", "third second")).toBe(0);
   expect(reads()).toBeLessThan(400);
+});
+
+test("snippets are not looked for without end", () => {
+  const { snippets, reads } = createFinder(400, "first second third");
+  expect(snippets("first third")).toBe(0);
+  expect(reads()).toBeLessThan(400);
+  const found = createFinder(90, "first second third");
+  expect(found.snippets("first second")).toBe(90);
+});
+
+test("a phrase of thousands of words is compared only in part", () => {
+  const words = (count: number) => toIndexWord("a ".repeat(count), true)?.pattern;
+  expect(words(2_000)).toBe(words(128));
+  expect(words(127)).not.toBe(words(128));
 });
