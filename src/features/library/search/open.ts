@@ -3,11 +3,10 @@ import { Reader } from "../../../db/reader.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { TextSearch } from "../text-index/text-search.ts";
 import { WORDS_TABLE } from "./completions.ts";
 import { SearchIndexer } from "./indexer.ts";
 import { SearchTables } from "./queries.ts";
-import { SearchService } from "./service.ts";
+import { SearchService, type SearchServiceOptions } from "./service.ts";
 import { SearchSuggestions } from "./suggestions.ts";
 
 /** Dependencies of the search. */
@@ -18,7 +17,7 @@ export interface SearchOptions {
   readonly writer: Writer;
   readonly tree: TreeReader;
   readonly log: Log;
-  readonly texts: TextSearch;
+  readonly texts: SearchServiceOptions["texts"];
   /** Called for each indexed blob whose metadata is not read yet; inside a transaction. */
   readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
 }

@@ -43,7 +43,7 @@ export function searchRoutes(options: SearchRoutesOptions) {
       async ({ principal: { user }, request }) => {
         const { page, ...query } = readSearch(request);
         const received = permissions.receivedRoots(user);
-        const result = await search.search({ accountId: user.id, received, ...query });
+        const result = await search.search({ accountId: user.id, received, signal: request.signal, ...query });
         const hits = seeHits(permissions, user, result.nodes);
         const files = hits.filter(isFileHit).map(({ node }) => node);
         const matches = await search.snippets(files, result);

@@ -1,6 +1,7 @@
 /** Searches the files of an account. See parse-query.ts for the language and match.ts for the translation into SQL. */
 import { numbers, type Reader } from "../../../db/reader.ts";
 import { notFound } from "../../../errors.ts";
+import { Turns } from "../../../lib/turns.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { sortedIds } from "../../../tree/queries/sorted-ids.ts";
 import type { FileNode, SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
@@ -47,6 +48,8 @@ export interface SearchRequest {
   readonly order?: SortOrder;
   readonly offset: number;
   readonly limit: number;
+  /** A search that has not begun when it aborts is never made. */
+  readonly signal?: AbortSignal;
 }
 
 /** One page of the results. */
@@ -88,6 +91,9 @@ const CATCH_UP_MS = 500;
 /** Results cached for later pages, and for how long. */
 const CACHED_MAX = 16;
 const CACHED_MS = 60_000;
+/** Searches of one account that may wait; further ones are rejected. */
+const WAITING_OF_ACCOUNT_MAX = 16;
+const BUSY = "Other searches of yours are in progress. Try again in a few seconds.";
 
 interface CachedIds {
   readonly seq: number;
@@ -99,6 +105,8 @@ interface CachedIds {
 export class SearchService {
   readonly #options: SearchServiceOptions;
   readonly #found = new Map<string, CachedIds>();
+  /** One search of each account at a time: a search can take a second, and all share the thread of the index. */
+  readonly #turns = new Turns(WAITING_OF_ACCOUNT_MAX, BUSY);
 
   constructor(options: SearchServiceOptions) {
     this.#options = options;
@@ -108,9 +116,15 @@ export class SearchService {
    * One page of the matching files and folders of the caller, best first: all words in the name; then in name and tags;
    * then also in the description; then anywhere but in the text; then in the text. Equal matches are sorted newest
    * first. In another sort, the best {@link FOUND_MAX} matches are sorted.
-   * @throws AppError invalid_field (q) | invalid_path | not_found if a folder does not exist | overloaded
+   * @throws AppError invalid_field (q) | invalid_path | not_found if a folder does not exist | overloaded; the reason of
+   *   the signal
    */
-  async search(request: SearchRequest): Promise<SearchResult> {
+  search(request: SearchRequest): Promise<SearchResult> {
+    return this.#turns.take([request.accountId], () => this.#searchNow(request));
+  }
+
+  async #searchNow(request: SearchRequest): Promise<SearchResult> {
+    request.signal?.throwIfAborted();
     const { accountId, q, folderPath, sort = "relevance", order = "asc", offset, limit } = request;
     const { tree, indexer, texts } = this.#options;
     const terms = parseQuery(q);
