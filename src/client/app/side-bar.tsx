@@ -60,11 +60,14 @@ function Folders() {
   );
 }
 
+/** The pins, once the page is idle. On a phone, only the drawer shows them, so what the page shows is not delayed. */
 function Pins({ isInDrawer }: { readonly isInDrawer: boolean }) {
   const isIdle = useWasIdle();
+  const isWide = useIsWide();
   const { close } = useOverlay("menu");
   return (
-    isIdle && (
+    isIdle &&
+    (isWide || isInDrawer) && (
       <OptionalPart>
         <PinList isInDrawer={isInDrawer} onSamePage={close} />
       </OptionalPart>
