@@ -8,6 +8,7 @@ import type { Account } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
 import { landscape, seedSampleLibrary } from "../support/sample-library.ts";
 import { repositoryRoot, type TestServer, withServer } from "../support/server.ts";
+import { untilFound } from "../support/text-search.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { openPreview, overlay } from "./support/preview.ts";
 
@@ -42,8 +43,10 @@ await withServer({}, async (server) => {
     await openPreview(page, "IMG_4799.jpg");
     await overlay(page).locator("img").first().waitFor();
     await take(page, "preview");
-    await page.goto("/search?q=plum");
-    await page.getByText("Plum cake").first().waitFor();
+    await untilFound(account.client, "flour", 2);
+    await page.goto("/search?q=flour");
+    await page.getByRole("button", { name: "List", exact: true }).click();
+    await page.locator("mark").first().waitFor();
     await take(page, "search");
     const phone = await open(server, account, browser, PHONE, "dark");
     await phone.goto("/files/House");

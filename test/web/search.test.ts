@@ -28,7 +28,7 @@ describeWeb("the search", (web) => {
     await row(page, "Beach house.txt").getByText("/Beaches").waitFor();
     await web.lookAt(page, "search");
 
-    await page.getByLabel("Tag").selectOption("summer holiday");
+    await page.getByLabel("Tag", { exact: true }).selectOption("summer holiday");
     await page.getByText("1 result").waitFor();
     expect(new URL(page.url()).searchParams.get("q")).toBe('beach tag:"summer holiday"');
     await page.getByRole("button", { name: "Clear filters" }).click();

@@ -177,7 +177,7 @@ function fetchResults(
   });
 }
 
-const LOCATION = { id: "location", header: entriesText.location, width: 14 } as const;
+const LOCATION = { id: "location", header: entriesText.location, width: 10 } as const;
 const COLUMNS: readonly GridColumn<Hit>[] = [
   { ...LOCATION, render: (entry) => <bdi title={locationOfHit(entry)}>{locationOfHit(entry)}</bdi> },
   ...columnsOf(["tags", "type", "modified", "uploaded", "size"]),
