@@ -257,6 +257,7 @@ describeWeb("the page of an album", (web) => {
     await page.getByText("350 items removed from favorites.").waitFor();
     await page.keyboard.press("Delete");
     await page.getByText("This album is empty").waitFor();
+    await page.getByText("350 files removed from the album.").waitFor();
     await page.getByRole("button", { name: "Undo" }).last().click();
     await photo(page, "0.jpg").waitFor();
     expect(await namesIn(account.client, id)).toHaveLength(100);

@@ -88,6 +88,8 @@ describeWeb("pins in the sidebar", (web) => {
     await row(page, "a.txt").dragTo(link("Trash"));
     await row(page, "b.txt").waitFor({ state: "detached" });
     expect(await names(page)).toEqual(["c.txt"]);
+    // The rows disappear before the message is there, and an earlier message still offers to undo something else.
+    await page.getByText("2 items moved to trash.").waitFor();
     await page.getByRole("button", { name: "Undo" }).last().click();
     await row(page, "b.txt").waitFor();
     expect(await account.client.names("/")).toEqual(["a.txt", "b.txt", "c.txt"]);
