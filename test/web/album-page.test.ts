@@ -6,6 +6,7 @@ import type { Account, Client } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { lookAt } from "./support/look.ts";
+import { undo } from "./support/undo.ts";
 
 const SIZES = {
   phone: { width: 390, height: 844 },
@@ -257,8 +258,7 @@ describeWeb("the page of an album", (web) => {
     await page.getByText("350 items removed from favorites.").waitFor();
     await page.keyboard.press("Delete");
     await page.getByText("This album is empty").waitFor();
-    await page.getByText("350 files removed from the album.").waitFor();
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(page, "350 files removed from the album.");
     await photo(page, "0.jpg").waitFor();
     expect(await namesIn(account.client, id)).toHaveLength(100);
   });

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { shareWith } from "../support/account-shares.ts";
 import { expectSelected, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { dismiss, undo } from "./support/undo.ts";
 
 const isDimmed = (page: Page, name: string) =>
   row(page, name).evaluate((element) =>
@@ -32,7 +33,7 @@ describeWeb("copy, cut and paste", (web) => {
     await page.keyboard.press("ControlOrMeta+V");
     await page.getByText("2 items moved to Box.").waitFor();
     expect(await isDimmed(page, "a.txt")).toBe(false);
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(page, "2 items moved to Box.");
     await page.getByText("2 items moved back.").waitFor();
     await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Files" }).click();
     await row(page, "a.txt").waitFor();
@@ -47,9 +48,10 @@ describeWeb("copy, cut and paste", (web) => {
     await page.keyboard.press("ControlOrMeta+C");
     await page.keyboard.press("ControlOrMeta+V");
     await row(page, "a (1).txt").waitFor();
+    await dismiss(page, "1 item copied to Files.");
     await page.keyboard.press("ControlOrMeta+V");
     await row(page, "a (2).txt").waitFor();
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(page, "1 item copied to Files.");
     await row(page, "a (2).txt").waitFor({ state: "detached" });
     await row(page, "a.txt").click();
     await page.keyboard.press("ControlOrMeta+X");
@@ -198,7 +200,7 @@ describeWeb("copy, cut and paste", (web) => {
     await page.keyboard.press("End");
     await row(page, "1199.txt").waitFor();
     expect((await account.client.get("/api/files?folder=/Box")).at("data.pagination.total")).toBe(200);
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(page, "200 items copied to Box.");
     await page.getByText("This folder is empty").waitFor();
   });
 

@@ -5,6 +5,7 @@ import type { Account } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
 import { describeWeb } from "./support/browser.ts";
 import { openPreview, overlay } from "./support/preview.ts";
+import { dismiss, undo } from "./support/undo.ts";
 
 /** A picture of 600 × 400 pixels: red left, blue right. */
 async function picture(): Promise<Buffer> {
@@ -36,7 +37,7 @@ describeWeb("editing a picture", (web) => {
     const shown = overlay(page).locator("img").first();
     await shown.waitFor();
     await choose(page, "Rotate right");
-    await page.getByText("Rotated.").waitFor();
+    await dismiss(page, "Rotated.");
     expect((await describe(account, id)).orientation).toBe(6);
     await eventually("the rotated picture", async () => {
       const box = await shown.boundingBox();
@@ -44,8 +45,7 @@ describeWeb("editing a picture", (web) => {
     });
     await page.keyboard.press("r");
     await eventually("two rotations", async () => (await describe(account, id)).orientation === 3);
-    // One for each rotation; the last takes back the second.
-    await page.getByRole("button", { name: "Undo" }).nth(1).click();
+    await undo(page, "Rotated.");
     await page.getByText("Previous version restored.").waitFor();
     expect((await describe(account, id)).orientation).toBe(6);
   });

@@ -5,6 +5,7 @@ import type { Client } from "../support/client.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 import { closeByKey, closeMenu, untilFocused } from "./support/focus.ts";
+import { undo } from "./support/undo.ts";
 
 async function favoritesOf(client: Client): Promise<string[]> {
   return (await client.get("/api/favorites")).strings("data.favorites", "name");
@@ -45,9 +46,7 @@ describeWeb("favorites", (web) => {
     await row(page, "a.txt").click();
     await page.getByRole("toolbar").getByRole("button", { name: "Remove from favorites" }).click();
     await row(page, "a.txt").waitFor({ state: "detached" });
-    // The row disappears before the message is there, and an earlier message may still offer to undo something else.
-    await page.getByText("1 item removed from favorites.").waitFor();
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(page, "1 item removed from favorites.");
     await row(page, "a.txt").waitFor();
     await row(page, "Letters").dblclick();
     await page.getByRole("heading", { name: "Letters" }).waitFor();

@@ -4,6 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
 import { eventually, expectFocus, expectSelected, row, tile } from "./files-helpers.ts";
 import { closeByKey, closeMenu, untilFocused } from "./support/focus.ts";
+import { undo } from "./support/undo.ts";
 
 /** The field to edit a name. */
 const nameField = (page: Page) => page.getByRole("textbox", { name: "New name" });
@@ -241,7 +242,7 @@ describeWeb("actions on files", (web) => {
     await row(page, "a.txt").waitFor({ state: "detached" });
     expect(await account.client.names("/Archive/2024")).toEqual(["a.txt", "b.txt"]);
 
-    await page.getByRole("button", { name: "Undo" }).click();
+    await undo(page, "2 items moved to 2024.");
     await page.getByText("2 items moved back.").waitFor();
     await row(page, "a.txt").waitFor();
     expect(await account.client.names("/Archive/2024")).toEqual([]);
@@ -311,7 +312,7 @@ describeWeb("actions on files", (web) => {
     await expectSelected(page, 0);
     await expectFocus(page, "c.txt");
     expect(await account.client.names()).toEqual(["c.txt"]);
-    await page.getByRole("button", { name: "Undo" }).click();
+    await undo(page, "2 items moved to trash.");
     await page.getByText("2 items restored.").waitFor();
     await row(page, "b.txt").waitFor();
     // The button disappeared with its message, so the focus continues in the list.

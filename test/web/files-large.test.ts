@@ -6,6 +6,7 @@ import type { Account } from "../support/client.ts";
 import { temporaryDirectory } from "../support/server.ts";
 import { eventually, expectFocus, expectSelected, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { message, undo } from "./support/undo.ts";
 
 const FILES = 10_000;
 /** Ten thousand actions, each durable, on a busy machine. */
@@ -83,11 +84,11 @@ describeWeb("a folder of 10,000 files", (web) => {
       await page.keyboard.press("Delete");
       await page.getByText("10,000 items moved to trash.").waitFor({ timeout: LONG_MS });
       // A message stays as long as the pointer is on it.
-      await page.getByRole("button", { name: "Undo" }).hover();
+      await message(page, "10,000 items moved to trash.").hover();
       await page.getByText("This folder is empty").waitFor();
       expect((await account.client.get("/api/files/trash")).number("data.pagination.total")).toBe(FILES);
 
-      await page.getByRole("button", { name: "Undo" }).click();
+      await undo(page, "10,000 items moved to trash.");
       await page.getByText("10,000 items restored.").waitFor({ timeout: LONG_MS });
       await row(page, nameOf(0)).waitFor();
       const listed = await account.client.get("/api/files?folder=/many");

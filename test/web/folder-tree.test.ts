@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { undo } from "./support/undo.ts";
 
 const treeOf = (page: Page) => page.getByRole("tree", { name: "Folders" });
 const item = (page: Page, name: string) => treeOf(page).getByRole("treeitem", { name, exact: true });
@@ -100,8 +101,7 @@ describeWeb("the folder tree in the sidebar", (web) => {
     await use(page);
     await item(page, "Box").waitFor();
     await row(page, "a.txt").dragTo(item(page, "Box"));
-    await page.getByText("1 item moved to Box.").waitFor();
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(page, "1 item moved to Box.");
     await row(page, "a.txt").waitFor();
 
     const from = await row(page, "b.txt").boundingBox();

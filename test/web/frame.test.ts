@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { expectFocus } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 import { closeByKey, closeMenu, untilKeysWork, untilMenuFocused } from "./support/focus.ts";
+import { message, undo } from "./support/undo.ts";
 
 describeWeb("the frame of the pages", (web) => {
   test("leads everywhere, by mouse and by keyboard", async () => {
@@ -92,12 +93,11 @@ describeWeb("the frame of the pages", (web) => {
     await page.getByTitle("a.txt", { exact: true }).waitFor();
     await page.getByRole("button", { name: "More actions for a.txt" }).click();
     await page.getByRole("menuitem", { name: "Move to trash" }).click();
-    const message = page.getByText("1 item moved to trash.");
-    await message.waitFor();
+    await message(page, "1 item moved to trash.").waitFor();
     // When all is done the list takes the focus.
     await expectFocus(page, "b.txt");
     // It stays while it has the focus.
-    await page.getByRole("button", { name: "Undo" }).focus();
+    await message(page, "1 item moved to trash.").getByRole("button", { name: "Undo" }).focus();
     for (const width of [390, 640, 1000, 1280]) {
       await page.setViewportSize({ width, height: 844 });
       const covered = await page.evaluate(() => {
@@ -117,7 +117,7 @@ describeWeb("the frame of the pages", (web) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await web.lookAt(page, "frame-message");
     // A message that was hovered and then dismissed holds up no later one.
-    await page.getByRole("button", { name: "Undo" }).click();
+    await undo(page, "1 item moved to trash.");
     await page.mouse.move(5, 5);
     await page.getByText("1 item restored.").waitFor();
     await page.getByText("1 item restored.").waitFor({ state: "detached" });

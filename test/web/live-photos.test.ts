@@ -7,6 +7,7 @@ import { liveVideo, livePhoto, motionPhoto } from "../support/live-photos.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 import { untilFocused } from "./support/focus.ts";
+import { undo } from "./support/undo.ts";
 
 /** Stores a pair of files and a photo with a video inside, and waits until the pair is found. */
 async function storeLivePhotos(client: Client): Promise<{ readonly pair: string; readonly inside: string }> {
@@ -63,7 +64,7 @@ describeWeb("Live Photos", (web) => {
     await eventually("both are in the trash", async () => {
       return (await client.get("/api/files/trash")).list("data.files").length === 2;
     });
-    await page.getByRole("button", { name: "Undo" }).click();
+    await undo(page, "2 items moved to trash.");
     await eventually("both are back", async () => {
       return (await client.get("/api/files/trash")).list("data.files").length === 0;
     });

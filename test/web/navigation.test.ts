@@ -6,6 +6,7 @@ import { eventually, expectFocus, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 import { closeByKey, closeMenu, untilFocused } from "./support/focus.ts";
 import { openPreview, overlay, showing } from "./support/preview.ts";
+import { undo } from "./support/undo.ts";
 
 describeWeb("Back, reload, and links", (web) => {
   test("Back closes the preview, forward opens it again, and a reload keeps it", async () => {
@@ -161,7 +162,7 @@ describeWeb("Back, reload, and links", (web) => {
     await showing(page, "aa.txt", "1 of 3");
     await page.keyboard.press("Delete");
     await showing(page, "b.txt", "1 of 2");
-    await page.getByRole("button", { name: "Undo" }).click();
+    await undo(page, "1 item moved to trash.");
     await showing(page, "b.txt", "2 of 3");
     await page.locator('[role="dialog"]').first().focus();
     await page.keyboard.press("End");

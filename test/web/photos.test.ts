@@ -6,6 +6,7 @@ import { eventually, expectStatus } from "../support/expect.ts";
 import { liveVideo } from "../support/live-photos.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { closeByKey, untilFocused } from "./support/focus.ts";
+import { undo } from "./support/undo.ts";
 
 /** An image with a gradient of its own, and its capture time in Exif. */
 async function picture(seed: number, takenAt: string): Promise<Uint8Array> {
@@ -408,7 +409,7 @@ describeWeb("the photos page", (web) => {
     });
     await tile(page, "2025-08-17 3.jpg").waitFor({ state: "detached" });
     await page.getByText("60 items").waitFor();
-    await page.getByRole("button", { name: "Undo" }).click();
+    await undo(page, "2 items moved to trash.");
     await page.getByText("62 items").waitFor();
     await page.keyboard.press("End");
     await page.keyboard.press("Tab");

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { undo } from "./support/undo.ts";
 
 /** Opens the menu of an entry and chooses an action. */
 async function choose(page: Page, entry: string, action: string): Promise<void> {
@@ -67,8 +68,7 @@ describeWeb("pins in the sidebar", (web) => {
     // It has the current name and place of the folder.
     await choose(page, "Bills", "Unpin from sidebar");
     await eventually("it is removed", async () => (await pinnedNames(page)).join() === "Trips");
-    const toast = page.getByText("Bills is no longer pinned.").locator("..");
-    await toast.getByRole("button", { name: "Undo" }).click();
+    await undo(page, "Bills is no longer pinned.");
     await eventually("it is back", async () => (await pinnedNames(page)).join() === "Trips,Bills");
     await pinned(page).getByRole("link", { name: "Bills" }).click();
     await page.getByRole("heading", { level: 1, name: "Bills" }).waitFor();
@@ -88,9 +88,7 @@ describeWeb("pins in the sidebar", (web) => {
     await row(page, "a.txt").dragTo(link("Trash"));
     await row(page, "b.txt").waitFor({ state: "detached" });
     expect(await names(page)).toEqual(["c.txt"]);
-    // The rows disappear before the message is there, and an earlier message still offers to undo something else.
-    await page.getByText("2 items moved to trash.").waitFor();
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(page, "2 items moved to trash.");
     await row(page, "b.txt").waitFor();
     expect(await account.client.names("/")).toEqual(["a.txt", "b.txt", "c.txt"]);
   });

@@ -8,6 +8,7 @@ import { menuLabels, names, row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { closeByKey, untilKeysWork } from "./support/focus.ts";
 import { withFiles } from "./support/upload-files.ts";
+import { undo } from "./support/undo.ts";
 
 /** A folder "Holiday" with the folders "Day 1" and "Day 2" that the owner shares with a friend. */
 async function sharedFolder(web: Web, permissions: "read" | "write") {
@@ -44,7 +45,7 @@ describeWeb("received folders that may be changed", (web) => {
     await row(page, "list.txt").dragTo(row(page, "Day 1"));
     await page.getByText("1 item moved to Day 1.").waitFor();
     expect(await owner.client.names("/Holiday/Day 1")).toEqual(["list.txt"]);
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(page, "1 item moved to Day 1.");
     await row(page, "list.txt").waitFor();
     await row(page, "list.txt").dragTo(row(page, "Day 2"));
     await row(page, "list.txt").waitFor({ state: "detached" });

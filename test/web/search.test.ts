@@ -5,6 +5,7 @@ import { untilFound } from "../support/text-search.ts";
 import { eventually, expectFocus, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 import { untilKeysWork } from "./support/focus.ts";
+import { undo } from "./support/undo.ts";
 
 describeWeb("the search", (web) => {
   test("finds by words and filters, highlights matches, and keeps everything in the address", async () => {
@@ -184,7 +185,7 @@ describeWeb("the search", (web) => {
     await page.keyboard.press("Delete");
     await page.getByText("1 item moved to trash.").waitFor();
     await eventually(() => names(page), ["report two.txt"]);
-    await page.getByRole("button", { name: "Undo" }).click();
+    await undo(page, "1 item moved to trash.");
     await row(page, "report three.txt").waitFor();
     expect(await account.client.names("/Deep")).toEqual(["report three.txt"]);
   });

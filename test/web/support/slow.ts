@@ -1,14 +1,18 @@
 // Slow pages, to find tests that pass by chance: LARDER_TEST_SLOWDOWN=4 gives pages a quarter of the processor, and with
-// LARDER_TEST_LATE_FRAMES=150 each animation frame comes that many milliseconds late, as on a busy machine.
+// LARDER_TEST_LATE_FRAMES=150 each animation frame comes that many milliseconds late, as on a busy machine. With
+// LARDER_TEST_LATE_ANSWERS=500 pages get the answers to their changes that much later, so events and lists show a change
+// before the page that made it knows the result.
 import type { BrowserContext, Page } from "playwright-core";
 
 const SLOWDOWN = Number(process.env["LARDER_TEST_SLOWDOWN"] ?? 1);
 const LATE_FRAMES_MS = Number(process.env["LARDER_TEST_LATE_FRAMES"] ?? 0);
+const LATE_ANSWERS_MS = Number(process.env["LARDER_TEST_LATE_ANSWERS"] ?? 0);
 
 /** Makes the pages of a new profile as slow as these variables say. */
 export async function slowDown(context: BrowserContext): Promise<void> {
   if (SLOWDOWN > 1) context.on("page", (page) => void throttle(page));
   if (LATE_FRAMES_MS > 0) await context.addInitScript(delayFrames, LATE_FRAMES_MS);
+  if (LATE_ANSWERS_MS > 0) await context.addInitScript(delayAnswers, LATE_ANSWERS_MS);
 }
 
 async function throttle(page: Page): Promise<void> {
@@ -21,4 +25,16 @@ function delayFrames(ms: number): void {
   const request = window.requestAnimationFrame.bind(window);
   window.requestAnimationFrame = (then) => window.setTimeout(() => request(then), ms);
   window.cancelAnimationFrame = (id) => window.clearTimeout(id);
+}
+
+/** Runs in the page. */
+function delayAnswers(ms: number): void {
+  const request = window.fetch.bind(window);
+  const late = async (...[input, init]: Parameters<typeof fetch>) => {
+    const response = await request(input, init);
+    const isChange = !["GET", "HEAD"].includes(init?.method ?? "GET");
+    if (isChange) await new Promise((isOver) => window.setTimeout(isOver, ms));
+    return response;
+  };
+  window.fetch = Object.assign(late, request);
 }
