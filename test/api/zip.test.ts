@@ -95,7 +95,7 @@ describe("GET /api/files/{id}/archive", () => {
     expectError(await open(""), 400, "invalid_field");
   });
 
-  test("counts the bytes that it sends, whatever the archive says", async () => {
+  test("counts the bytes that it sends, not those that the archive declares", async () => {
     // The declared size was counted: with ZIP64, 9 PB for each attempt.
     const account = await server().signUp();
     const lying = { name: "lying.txt", content: "text ".repeat(50), isDeflated: true, size: 4_000_000_000 };

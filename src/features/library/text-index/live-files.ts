@@ -33,8 +33,8 @@ const SCOPES_MAX = 32;
 const CONTENT = `n.id AS nodeId, n.blob_id AS blobId, b.digest, n.media_type AS mediaType
   FROM nodes n JOIN blobs b ON b.id = n.blob_id`;
 
-/** Where a row is in the index of the names in its folder. */
-interface Place {
+/** The position of a row in the index of the names in its folder. */
+interface Position {
   readonly nodeId: number;
   readonly sortKey: string;
   readonly name: string;
@@ -139,8 +139,8 @@ export class LiveFiles {
   *filesBelow(folderId: number): Generator<FileContent> {
     const folders = [folderId];
     for (let id = folders.pop(); id !== undefined; id = folders.pop()) {
-      yield* this.#inFolder<FileContent & Place>(FILES_IN, id);
-      for (const { nodeId } of this.#inFolder<Place>(FOLDERS_IN, id)) folders.push(nodeId);
+      yield* this.#inFolder<FileContent & Position>(FILES_IN, id);
+      for (const { nodeId } of this.#inFolder<Position>(FOLDERS_IN, id)) folders.push(nodeId);
     }
   }
 
@@ -239,7 +239,7 @@ export class LiveFiles {
   }
 
   /** The rows of a folder that a statement selects, some at a time. */
-  *#inFolder<T extends Place>(sql: string, folderId: number): Generator<T> {
+  *#inFolder<T extends Position>(sql: string, folderId: number): Generator<T> {
     const statement = this.#sqlite.query<T, [number, string, string, number]>(sql);
     let [sortKey, name] = ["", ""];
     for (;;) {

@@ -93,10 +93,10 @@ export async function planExtraction(
 }
 
 /** A folder of an archive, with the names in it. */
-interface PlannedPlace {
+interface PlannedLevel {
   readonly folder: PlannedFolder;
   /** Undefined for files. */
-  readonly below: Map<string, PlannedPlace | undefined>;
+  readonly below: Map<string, PlannedLevel | undefined>;
   /** Whether an entry of its own names it. */
   isNamed: boolean;
 }
@@ -104,20 +104,20 @@ interface PlannedPlace {
 /** The folders and names of an archive. */
 class PlannedTree {
   readonly folders: PlannedFolder[] = [];
-  readonly #top: PlannedPlace;
+  readonly #top: PlannedLevel;
 
   constructor(name: string) {
     this.#top = this.#add({ name, parent: undefined, below: EMPTY_PATH });
   }
 
   addFolder(names: readonly string[], entry: ZipEntry): void {
-    const place = this.#place(names, entry);
-    if (place.isNamed) throw rejected("duplicate", entry, "is in the archive twice");
-    place.isNamed = true;
+    const level = this.#level(names, entry);
+    if (level.isNamed) throw rejected("duplicate", entry, "is in the archive twice");
+    level.isNamed = true;
   }
 
   addFile(names: readonly string[], entry: ZipEntry): { readonly name: string; readonly parent: PlannedFolder } {
-    const { folder: parent, below } = this.#place(names.slice(0, -1), entry);
+    const { folder: parent, below } = this.#level(names.slice(0, -1), entry);
     const name = names.at(-1) ?? "";
     if (below.has(name)) throw rejected("duplicate", entry, "is in the archive twice");
     below.set(name, undefined);
@@ -125,23 +125,23 @@ class PlannedTree {
   }
 
   /** The folder of a path. Those that the archive only implies are added, too. */
-  #place(names: readonly string[], entry: ZipEntry): PlannedPlace {
-    let place = this.#top;
+  #level(names: readonly string[], entry: ZipEntry): PlannedLevel {
+    let level = this.#top;
     for (const name of names) {
-      const known = place.below.get(name);
-      if (known === undefined && place.below.has(name)) {
+      const known = level.below.get(name);
+      if (known === undefined && level.below.has(name)) {
         throw rejected("duplicate", entry, "is a file and a folder at once");
       }
       // A few megabytes of long names can imply millions of folders.
       if (known === undefined && this.folders.length > FOLDERS_MAX) throw tooManyFolders();
-      const next = known ?? this.#add({ name, parent: place.folder, below: EMPTY_PATH });
-      place.below.set(name, next);
-      place = next;
+      const next = known ?? this.#add({ name, parent: level.folder, below: EMPTY_PATH });
+      level.below.set(name, next);
+      level = next;
     }
-    return place;
+    return level;
   }
 
-  #add(folder: PlannedFolder): PlannedPlace {
+  #add(folder: PlannedFolder): PlannedLevel {
     this.folders.push(folder);
     raise(folder);
     return { folder, below: new Map(), isNamed: false };
