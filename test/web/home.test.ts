@@ -66,13 +66,13 @@ describeWeb("the home page", (web) => {
     const person = await web.account();
     await person.client.storedId("c", { name: "own.txt" });
     const page = await web.open({ as: person, path: "/manifest.webmanifest" });
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const paths: string[] = [];
+    page.on("request", (request) => paths.push(new URL(request.url()).pathname));
     await page.goto(new URL("/home", page.url()).href);
     await row(page, "own.txt").waitFor();
     await page.getByRole("button", { name: "New", exact: true }).waitFor();
-    expect(asked).toContain("/api/files/recent");
-    expect(asked).not.toContain("/api/shares/received");
+    expect(paths).toContain("/api/files/recent");
+    expect(paths).not.toContain("/api/shares/received");
   });
 
   test("lists what was added, changed, and opened, newest first", async () => {

@@ -13,10 +13,10 @@ const SHOWN_MAX = 12;
 
 /**
  * What others share with the account, the newest first: undefined until it is loaded.
- * @param isWanted false to request nothing
+ * @param isEnabled false to request nothing
  */
-export function useReceivedShares(isWanted: boolean): readonly ReceivedShare[] | undefined {
-  const { data, isError } = useQuery({ ...receivedQuery, ...live, enabled: isWanted });
+export function useReceivedShares(isEnabled: boolean): readonly ReceivedShare[] | undefined {
+  const { data, isError } = useQuery({ ...receivedQuery, ...live, enabled: isEnabled });
   // Home is complete without it, and its own page shows the error.
   return data ?? (isError ? [] : undefined);
 }
