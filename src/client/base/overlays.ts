@@ -75,6 +75,7 @@ export function useOverlay(name: OverlayName): Overlay {
 export function useSteppedOverlay(name: OverlayName): Overlay {
   const overlay = useOverlay(name);
   const { value, replace } = overlay;
+  const { history } = useRouter();
   // Valid for these values of the address. Its change to another one is not ours, for example by Back.
   const [step, setStep] = useState<{ readonly from: readonly string[]; readonly to: string }>();
   const isStepOf = (from: readonly string[] | undefined) => value !== undefined && from?.includes(value) === true;
@@ -90,17 +91,24 @@ export function useSteppedOverlay(name: OverlayName): Overlay {
     if (current === undefined || current === value) return undefined;
     const write = () => {
       stop();
+      if (leaving !== undefined) return start();
+      // On a slow machine, the browser has left the overlay before the page shows it. It must not come back.
+      if (!new URLSearchParams(history.location.search).has(name)) return;
       written.current = current;
       replace(current);
     };
-    const timer = setTimeout(write, STEP_MS);
-    unwrittenSteps.add(write);
+    let timer: ReturnType<typeof setTimeout>;
+    const start = () => {
+      timer = setTimeout(write, STEP_MS);
+      unwrittenSteps.add(write);
+    };
     const stop = () => {
       clearTimeout(timer);
       unwrittenSteps.delete(write);
     };
+    start();
     return stop;
-  }, [current, value, replace]);
+  }, [current, value, replace, history, name]);
   return {
     ...overlay,
     value: current,
