@@ -58,7 +58,8 @@ describe("the build of the pages", () => {
   test("gives the same bytes each time", async () => {
     const again = await bundleClient("quick");
     expect(again.manifest.version).toBe(files.version);
-  });
+    // Builds everything again, which takes long on a busy machine.
+  }, 120_000);
 
   test("has every file in each encoding, whole", async () => {
     const names = Object.keys(files.manifest.files);
