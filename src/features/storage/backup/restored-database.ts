@@ -46,6 +46,8 @@ export function dropQueuedMessages(sqlite: Database, nowMs: number): DroppedMess
       };
       run("UPDATE push_targets SET next_at = NULL WHERE next_at IS NOT NULL");
       run("UPDATE webhooks SET waiting = 0 WHERE waiting > 0");
+      // Jobs would make messages of these.
+      for (const queue of ["group_notices", "reset_requests"]) run(`DELETE FROM ${queue}`);
       return given;
     })
     .immediate();
