@@ -18,7 +18,7 @@ import { enableTwoFactor, generateCode } from "../support/two-factor.ts";
 import { planUpload, putBytes } from "../support/uploads.ts";
 
 // Each starts several servers.
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const folder = temporaryFolders();
 const mails = new MailServer();
