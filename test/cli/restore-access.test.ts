@@ -247,7 +247,7 @@ function credentials({ email, password }: Account): { email: string; password: s
   return { email, password };
 }
 
-test("whoever was let in by a backup is let in again, and with --sign-out only with a password", async () => {
+test("what lets somebody in at the backup does so after a restore, but with --sign-out only a password does", async () => {
   await withServer({ env }, async (server) => {
     const admin = await confirmIdentity(await server.addUser(["--admin"]));
     const attempts: { name: string; attempt: (copy: TestServer) => Promise<number> }[] = [];

@@ -6,13 +6,13 @@ import type { BrowserContext, Page } from "playwright-core";
 
 const SLOWDOWN = Number(process.env["LARDER_TEST_SLOWDOWN"] ?? 1);
 const LATE_FRAMES_MS = Number(process.env["LARDER_TEST_LATE_FRAMES"] ?? 0);
-const LATE_ANSWERS_MS = Number(process.env["LARDER_TEST_LATE_ANSWERS"] ?? 0);
+const LATE_RESPONSES_MS = Number(process.env["LARDER_TEST_LATE_ANSWERS"] ?? 0);
 
 /** Makes the pages of a new profile as slow as these variables say. */
 export async function slowDown(context: BrowserContext): Promise<void> {
   if (SLOWDOWN > 1) context.on("page", (page) => void throttle(page));
   if (LATE_FRAMES_MS > 0) await context.addInitScript(delayFrames, LATE_FRAMES_MS);
-  if (LATE_ANSWERS_MS > 0) await context.addInitScript(delayAnswers, LATE_ANSWERS_MS);
+  if (LATE_RESPONSES_MS > 0) await context.addInitScript(delayResponses, LATE_RESPONSES_MS);
 }
 
 async function throttle(page: Page): Promise<void> {
@@ -28,7 +28,7 @@ function delayFrames(ms: number): void {
 }
 
 /** Runs in the page. */
-function delayAnswers(ms: number): void {
+function delayResponses(ms: number): void {
   const request = window.fetch.bind(window);
   const late = async (...[input, init]: Parameters<typeof fetch>) => {
     const response = await request(input, init);
