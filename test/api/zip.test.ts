@@ -95,6 +95,21 @@ describe("GET /api/files/{id}/archive", () => {
     expectError(await open(""), 400, "invalid_field");
   });
 
+  test("counts the bytes that it sends, not those that the archive declares", async () => {
+    // The declared size was counted: with ZIP64, 9 PB for each attempt.
+    const account = await server().signUp();
+    const lying = { name: "lying.txt", content: "text ".repeat(50), isDeflated: true, size: 4_000_000_000 };
+    const id = await store(account, makeZip([lying, { name: "true.txt", content: "true", isDeflated: true }]));
+    const open = (name: string) => account.client.get(`/api/files/${id}/archive/entry?path=${name}`);
+    expect((await open("true.txt")).text).toBe("true");
+    // The connection breaks, because the content has another size.
+    await open("lying.txt").catch(() => undefined);
+    const usage = await account.client.get("/api/users/usage");
+    // A client may try a broken connection again.
+    expect(usage.number("data.transfers.downloads")).toBeGreaterThanOrEqual(2);
+    expect(usage.number("data.transfers.downloadedBytes")).toBeLessThan(10_000);
+  });
+
   test("is for those who may read the archive", async () => {
     const [owner, reader, stranger] = [await server().signUp(), await server().signUp(), await server().signUp()];
     const id = await store(owner, TREE);

@@ -163,12 +163,19 @@ export function hostileZips(): Readonly<Record<string, readonly [problem: string
     // As in the archives of David Fifield: two entries of the directory lead to the same bytes.
     overlap: ["overlap", overlapping()],
     "too deep": ["too_deep", one({ name: `${"a/".repeat(256)}b` })],
+    // A few hundred files, each in folders of its own.
+    "folders without number": ["too_many_entries", makeZip(manyFolders())],
     "another name in its header": ["damaged", one({ name: "a", localName: "b" })],
     "beyond the file": ["damaged", one({ name: "a", compressedSize: 5_000_000, size: 5_000_000 })],
     "stored with two sizes": ["damaged", one({ name: "a", size: 5 })],
     "cut off": ["damaged", bomb.subarray(0, -30)],
     "not an archive": ["damaged", Buffer.from("PK\u0003\u0004 but nothing else")],
   };
+}
+
+/** Files whose names imply 102,000 folders. */
+function manyFolders(): MadeEntry[] {
+  return Array.from({ length: 400 }, (_, n) => ({ name: `${n}/${"a/".repeat(254)}file` }));
 }
 
 /** The second entry is inside the content of the first. */

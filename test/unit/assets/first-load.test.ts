@@ -8,8 +8,6 @@ import { ClientFiles } from "../../../src/web/bundle/client-files.ts";
 const FIRST_LOAD_BYTES_MAX = 170_000;
 const PUBLIC_BYTES_MAX = 25_000;
 const SIGN_IN_BYTES_MAX = 12_000;
-/** Longest duration of a build of the pages, on a busy machine. */
-const BUILD_MS_MAX = 300_000;
 
 let files: ClientFiles;
 let pack: Uint8Array;
@@ -18,7 +16,7 @@ beforeAll(async () => {
   const bundle = await bundleClient("release");
   pack = bundle.pack;
   files = new ClientFiles(bundle.manifest, new Blob([new Uint8Array(pack)]));
-}, BUILD_MS_MAX);
+}, 300_000);
 
 /** Compressed bytes of the files at some addresses. */
 function compressedBytes(addresses: readonly string[]): number {
@@ -57,14 +55,11 @@ describe("the first load", () => {
 });
 
 describe("the build of the pages", () => {
-  test(
-    "gives the same bytes each time",
-    async () => {
-      const again = await bundleClient("quick");
-      expect(again.manifest.version).toBe(files.version);
-    },
-    BUILD_MS_MAX,
-  );
+  test("gives the same bytes each time", async () => {
+    const again = await bundleClient("quick");
+    expect(again.manifest.version).toBe(files.version);
+    // Builds everything again, which takes long on a busy machine.
+  }, 120_000);
 
   test("has every file in each encoding, whole", async () => {
     const names = Object.keys(files.manifest.files);

@@ -19,20 +19,25 @@ const FILLED = "filled";
 /** The last run of the program that went through all files. */
 const RUN = "run";
 
+type FollowedFiles = Pick<
+  LiveFiles,
+  "changesAfter" | "contentsOf" | "exists" | "filesBelow" | "filesFrom" | "heads" | "isLive" | "kindOf"
+>;
+
 /** The work that the files cause. */
 export class Follower {
   readonly #tables: IndexTables;
-  readonly #live: LiveFiles;
+  readonly #live: FollowedFiles;
   /** The next file to look at; undefined if all have been. */
   #nextFile: number | undefined;
   /** The next text to look at; undefined if all have been. */
   #nextText: number | undefined;
-  /** The files below folders that changed. */
-  #below: WaitingBlob[] = [];
+  /** The files below each folder that changed. There may be millions, so they are read as they are looked at. */
+  readonly #below: Iterator<WaitingBlob>[] = [];
   #needsCheckpoint = true;
 
   /** @param run names this run of the program */
-  constructor(tables: IndexTables, live: LiveFiles, run: string) {
+  constructor(tables: IndexTables, live: FollowedFiles, run: string) {
     this.#tables = tables;
     this.#live = live;
     if (tables.progress.readMeta(RUN) === run) return;
@@ -123,7 +128,7 @@ export class Follower {
     const kind = this.#live.kindOf(nodeId);
     // What it contained is not known any more.
     if (kind === undefined) this.#nextText = 0;
-    else if (kind === "folder") this.#below.push(...this.#live.filesBelow(nodeId));
+    else if (kind === "folder") this.#below.push(this.#live.filesBelow(nodeId));
     else {
       const { now, earlier } = this.#live.contentsOf(nodeId);
       if (now !== undefined) this.#lookAt(now, reached);
@@ -132,9 +137,17 @@ export class Follower {
   }
 
   #lookBelow(reached: Map<number, boolean>): boolean {
-    const some = this.#below.splice(0, FILES_TOGETHER);
-    for (const content of some) this.#lookAt(content, reached);
-    return some.length > 0;
+    const [files] = this.#below;
+    if (files === undefined) return false;
+    for (let count = 0; count < FILES_TOGETHER; count++) {
+      const { done, value } = files.next();
+      if (done === true) {
+        this.#below.shift();
+        break;
+      }
+      this.#lookAt(value, reached);
+    }
+    return true;
   }
 
   #lookAtFiles(reached: Map<number, boolean>): boolean {

@@ -33,6 +33,21 @@ const SCOPES_MAX = 32;
 const CONTENT = `n.id AS nodeId, n.blob_id AS blobId, b.digest, n.media_type AS mediaType
   FROM nodes n JOIN blobs b ON b.id = n.blob_id`;
 
+/** The position of a row in the index of the names in its folder. */
+interface Position {
+  readonly nodeId: number;
+  readonly sortKey: string;
+  readonly name: string;
+}
+
+/** Rows of one folder that are read at once. */
+const ROWS_TOGETHER = 500;
+const NEXT_IN_FOLDER = "n.parent_id = ?1 AND (n.sort_key, n.name) > (?2, ?3) ORDER BY n.sort_key, n.name LIMIT ?4";
+const FILES_IN = `SELECT n.id AS nodeId, n.blob_id AS blobId, b.digest, n.media_type AS mediaType, n.sort_key AS sortKey, n.name
+  FROM nodes n INDEXED BY nodes_name CROSS JOIN blobs b ON b.id = n.blob_id WHERE n.kind = ${FILE} AND ${NEXT_IN_FOLDER}`;
+const FOLDERS_IN = `SELECT n.id AS nodeId, n.sort_key AS sortKey, n.name
+  FROM nodes n INDEXED BY nodes_name WHERE n.kind = ${FOLDER} AND ${NEXT_IN_FOLDER}`;
+
 /** Reads the main database, in the thread of the index. No statement stays open, so that its log can be merged. */
 export class LiveFiles {
   readonly #sqlite: Database;
@@ -117,17 +132,16 @@ export class LiveFiles {
     };
   }
 
-  /** The contents of all files below a folder, at any depth. */
-  filesBelow(folderId: number): FileContent[] {
-    return this.#sqlite
-      .query<FileContent, [number]>(
-        `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL SELECT c.id FROM s
-           CROSS JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = ${FOLDER})
-         SELECT n.id AS nodeId, n.blob_id AS blobId, b.digest, n.media_type AS mediaType
-         FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = ${FILE}
-           CROSS JOIN blobs b ON b.id = n.blob_id`,
-      )
-      .all(folderId);
+  /**
+   * The contents of all files below a folder, at any depth. They are read from the database as they are taken, some at a
+   * time. What changes in the meantime may be missing: it is in the journal.
+   */
+  *filesBelow(folderId: number): Generator<FileContent> {
+    const folders = [folderId];
+    for (let id = folders.pop(); id !== undefined; id = folders.pop()) {
+      yield* this.#inFolder<FileContent & Position>(FILES_IN, id);
+      for (const { nodeId } of this.#inFolder<Position>(FOLDERS_IN, id)) folders.push(nodeId);
+    }
   }
 
   /** Whether a content still has the row of a blob: its file is then not deleted yet. */
@@ -224,8 +238,28 @@ export class LiveFiles {
     return new Set(found.map(({ id }) => id));
   }
 
+  /** The rows of a folder that a statement selects, some at a time. */
+  *#inFolder<T extends Position>(sql: string, folderId: number): Generator<T> {
+    const statement = this.#sqlite.query<T, [number, string, string, number]>(sql);
+    let [sortKey, name] = ["", ""];
+    for (;;) {
+      const rows = statement.all(folderId, sortKey, name, ROWS_TOGETHER);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < ROWS_TOGETHER) return;
+      ({ sortKey, name } = last);
+    }
+  }
+
   #blobsBelow(rootId: number): ReadonlySet<number> {
-    if (this.kindOf(rootId) === "folder") return new Set(this.filesBelow(rootId).map(({ blobId }) => blobId));
+    if (this.kindOf(rootId) === "folder") {
+      const found = this.#sqlite.query<{ id: number }, [number]>(
+        `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL SELECT c.id FROM s
+           CROSS JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = ${FOLDER})
+         SELECT n.blob_id AS id FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = ${FILE}`,
+      );
+      return new Set(found.all(rootId).map(({ id }) => id));
+    }
     const { now } = this.contentsOf(rootId);
     return new Set(now === undefined ? [] : [now.blobId]);
   }

@@ -15,6 +15,8 @@ interface EntryRequest {
   readonly entry: ZipEntry;
   readonly read: () => AsyncGenerator<Uint8Array>;
   readonly inline: boolean;
+  /** Called with the bytes of each part that is sent: the archive may lie about their number. */
+  readonly noteSent: (bytes: number) => void;
 }
 
 /**
@@ -22,7 +24,7 @@ interface EntryRequest {
  * inflate the file from its beginning.
  * @throws AppError precondition_failed
  */
-export function sendEntry({ request, headers, archive, entry, read, inline }: EntryRequest): Response {
+export function sendEntry({ request, headers, archive, entry, read, inline, noteSent }: EntryRequest): Response {
   const name = entry.name.slice(entry.name.lastIndexOf("/") + 1);
   const mediaType = typeInArchive(name);
   const etag = `"${archive.digest}-${entry.offset}"`;
@@ -47,16 +49,17 @@ export function sendEntry({ request, headers, archive, entry, read, inline }: En
   }
   if (condition === "notModified") return new Response(null, { status: 304, headers: sent });
   if (request.method === "HEAD") return new Response(null, { headers: sent });
-  return new Response(streamOf(read()), { headers: sent });
+  return new Response(streamOf(read(), noteSent), { headers: sent });
 }
 
 /** A stream that reads only as fast as its consumer, and stops reading when that is gone. */
-function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+function streamOf(chunks: AsyncGenerator<Uint8Array>, noteSent: (bytes: number) => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull: async (controller) => {
       const { done, value } = await chunks.next();
-      if (done === true) controller.close();
-      else controller.enqueue(value);
+      if (done === true) return controller.close();
+      noteSent(value.length);
+      controller.enqueue(value);
     },
     cancel: async () => {
       await chunks.return(undefined);

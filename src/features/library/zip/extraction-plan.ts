@@ -12,8 +12,9 @@ import {
   type PathSize,
   sizeOfStep,
 } from "../../../tree/tables/heights.ts";
+import { Steps } from "../../../lib/steps.ts";
 import { type ContentRange, DEFLATED, findContent, STORED } from "./zip-content.ts";
-import type { ZipEntry } from "./zip-directory.ts";
+import { ZIP_ENTRIES_MAX, type ZipEntry } from "./zip-directory.ts";
 import { type ZipBlob, type ZipBlobs, ZipSource } from "./zip-source.ts";
 
 /** A folder to be created. */
@@ -45,6 +46,10 @@ const RATIO_MAX = 200;
 /** A smaller file may have any ratio, and so may a smaller archive: a page of blanks is no danger. */
 const FREE_FILE_BYTES = 1024 * 1024;
 const FREE_ARCHIVE_BYTES = 64 * 1024;
+/** Folders of one archive, including those that only the names of other entries imply. */
+const FOLDERS_MAX = ZIP_ENTRIES_MAX;
+/** How long the plan may block the event loop, in milliseconds. */
+const STEP_MS = 10;
 
 const UNIX_FOLDER = 0x4000;
 const UNIX_FILE = 0x8000;
@@ -62,7 +67,10 @@ export async function planExtraction(
 ): Promise<ExtractionPlan> {
   const tree = new PlannedTree(folderName);
   const contents = new Map<ZipEntry, { readonly name: string; readonly parent: PlannedFolder }>();
+  const steps = new Steps(STEP_MS);
   for (const entry of entries) {
+    // oxlint-disable-next-line eslint/no-await-in-loop -- other work runs between two entries
+    await steps.next();
     const names = namesOf(entry);
     checkKind(entry);
     if (entry.name.endsWith("/")) {
@@ -84,46 +92,59 @@ export async function planExtraction(
   return { folders: tree.folders, files, fileBytes };
 }
 
+/** A folder of an archive, with the names in it. */
+interface PlannedLevel {
+  readonly folder: PlannedFolder;
+  /** Undefined for files. */
+  readonly below: Map<string, PlannedLevel | undefined>;
+  /** Whether an entry of its own names it. */
+  isNamed: boolean;
+}
+
 /** The folders and names of an archive. */
 class PlannedTree {
-  readonly folders: PlannedFolder[];
-  /** By path in the archive; false for files. */
-  readonly #byPath = new Map<string, PlannedFolder | false>();
-  readonly #named = new Set<string>();
+  readonly folders: PlannedFolder[] = [];
+  readonly #top: PlannedLevel;
 
   constructor(name: string) {
-    const top: PlannedFolder = { name, parent: undefined, below: EMPTY_PATH };
-    this.folders = [top];
-    this.#byPath.set("", top);
+    this.#top = this.#add({ name, parent: undefined, below: EMPTY_PATH });
   }
 
   addFolder(names: readonly string[], entry: ZipEntry): void {
-    const path = names.join("/");
-    if (this.#named.has(path)) throw rejected("duplicate", entry, "is in the archive twice");
-    this.#named.add(path);
-    this.#folder(names, entry);
+    const level = this.#level(names, entry);
+    if (level.isNamed) throw rejected("duplicate", entry, "is in the archive twice");
+    level.isNamed = true;
   }
 
   addFile(names: readonly string[], entry: ZipEntry): { readonly name: string; readonly parent: PlannedFolder } {
-    const path = names.join("/");
-    if (this.#byPath.has(path)) throw rejected("duplicate", entry, "is in the archive twice");
-    const parent = this.#folder(names.slice(0, -1), entry);
-    this.#byPath.set(path, false);
-    return { name: names.at(-1) ?? "", parent };
+    const { folder: parent, below } = this.#level(names.slice(0, -1), entry);
+    const name = names.at(-1) ?? "";
+    if (below.has(name)) throw rejected("duplicate", entry, "is in the archive twice");
+    below.set(name, undefined);
+    return { name, parent };
   }
 
-  #folder(names: readonly string[], entry: ZipEntry): PlannedFolder {
-    const path = names.join("/");
-    const known = this.#byPath.get(path);
-    if (known === false) throw rejected("duplicate", entry, "is a file and a folder at once");
-    if (known !== undefined) return known;
-    const name = names.at(-1) ?? "";
-    const parent = this.#folder(names.slice(0, -1), entry);
-    const folder: PlannedFolder = { name, parent, below: EMPTY_PATH };
-    this.#byPath.set(path, folder);
+  /** The folder of a path. Those that the archive only implies are added, too. */
+  #level(names: readonly string[], entry: ZipEntry): PlannedLevel {
+    let level = this.#top;
+    for (const name of names) {
+      const known = level.below.get(name);
+      if (known === undefined && level.below.has(name)) {
+        throw rejected("duplicate", entry, "is a file and a folder at once");
+      }
+      // A few megabytes of long names can imply millions of folders.
+      if (known === undefined && this.folders.length > FOLDERS_MAX) throw tooManyFolders();
+      const next = known ?? this.#add({ name, parent: level.folder, below: EMPTY_PATH });
+      level.below.set(name, next);
+      level = next;
+    }
+    return level;
+  }
+
+  #add(folder: PlannedFolder): PlannedLevel {
     this.folders.push(folder);
     raise(folder);
-    return folder;
+    return { folder, below: new Map(), isNamed: false };
   }
 }
 
@@ -209,6 +230,11 @@ async function findRanges(
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
+}
+
+/** @throws AppError invalid_request */
+function tooManyFolders(): AppError {
+  return rejected("too_many_entries", undefined, `has more than ${FOLDERS_MAX} folders`);
 }
 
 /** The error for an archive that is not extracted. */

@@ -61,8 +61,9 @@ export function zipRoutes({ zipBrowser, permissions, transfers, guard, allowLong
         const { headers } = set;
         set.headers = {};
         const inline = readBoolean(query["inline"], "inline") ?? false;
-        const response = sendEntry({ request, headers, archive: node, entry, read, inline });
-        if (response.body !== null) transfers.noteDownload(node.accountId, entry.sizeBytes, 1);
+        const noteSent = (bytes: number) => transfers.noteDownload(node.accountId, bytes, 0);
+        const response = sendEntry({ request, headers, archive: node, entry, read, inline, noteSent });
+        if (response.body !== null) transfers.noteDownload(node.accountId, 0, 1);
         return response;
       },
     );

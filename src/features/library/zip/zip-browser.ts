@@ -2,6 +2,7 @@
 import { AppError, invalidField, notFound } from "../../../errors.ts";
 import { FairQueue } from "../../../lib/fair-queue.ts";
 import { fold } from "../../../lib/path.ts";
+import { Steps } from "../../../lib/steps.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { DEFLATED, readContent, STORED } from "./zip-content.ts";
 import { readZipDirectory, type ZipEntry } from "./zip-directory.ts";
@@ -22,6 +23,8 @@ const QUEUE = { runningMax: 2, waitingMax: 32 };
 /** Directories of archives with up to so many entries stay in memory: some megabytes. */
 const CACHED_ENTRIES_MAX = 20_000;
 const CACHED_MAX = 2;
+/** How long a listing may block the event loop, in milliseconds. */
+const STEP_MS = 10;
 
 /** Reads archives. */
 export class ZipBrowser {
@@ -41,9 +44,11 @@ export class ZipBrowser {
    */
   async list(file: FileNode, path: string): Promise<ListedEntry[]> {
     const prefix = path === "" ? "" : `${path}/`;
-    const found = new Map<string, ListedEntry>();
+    const found = new Map<string, ListedEntry & { readonly key: string }>();
+    const steps = new Steps(STEP_MS);
     let exists = path === "";
     for (const entry of await this.#directory(file)) {
+      await steps.next();
       if (!entry.name.startsWith(prefix)) continue;
       exists = true;
       const rest = entry.name.slice(prefix.length);
@@ -51,13 +56,13 @@ export class ZipBrowser {
       const name = slash < 0 ? rest : rest.slice(0, slash);
       if (name === "") continue;
       const isItself = slash < 0 || slash === rest.length - 1;
-      if (!isItself && found.has(name)) continue;
-      found.set(name, { name, path: prefix + name, isFolder: slash >= 0, entry: isItself ? entry : undefined });
+      const known = found.get(name);
+      if (!isItself && known !== undefined) continue;
+      const key = known?.key ?? fold(name);
+      found.set(name, { name, key, path: prefix + name, isFolder: slash >= 0, entry: isItself ? entry : undefined });
     }
     if (!exists) throw notFound("This folder of the archive");
-    return [...found.values()].toSorted(
-      (a, b) => Number(b.isFolder) - Number(a.isFolder) || (fold(a.name) < fold(b.name) ? -1 : 1),
-    );
+    return [...found.values()].toSorted((a, b) => Number(b.isFolder) - Number(a.isFolder) || (a.key < b.key ? -1 : 1));
   }
 
   /**

@@ -2,6 +2,7 @@
 import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel } from "yauzl";
 import { AppError } from "../../../errors.ts";
 import { messageOf } from "../../../lib/error.ts";
+import { Steps } from "../../../lib/steps.ts";
 import { type ZipBlob, type ZipBlobs, ZipSource } from "./zip-source.ts";
 
 /** An entry of a ZIP file, as its directory says. Nothing of it has been checked. */
@@ -26,6 +27,8 @@ export interface ZipEntry {
 export const ZIP_ENTRIES_MAX = 100_000;
 /** Bytes of the names in a directory, which stay in memory while it is used. */
 const NAME_BYTES_MAX = 16 * 1024 * 1024;
+/** How long reading may block the event loop, in milliseconds. */
+const STEP_MS = 10;
 
 const UTF8_FLAG = 0x800;
 /** Encrypted content, strongly encrypted content, encrypted directory. */
@@ -41,6 +44,7 @@ const UNICODE_PATH_FIELD = 0x7075;
 export async function readZipDirectory(blobs: ZipBlobs, blob: ZipBlob): Promise<ZipEntry[]> {
   const source = new ZipSource(blobs, blob);
   const entries: ZipEntry[] = [];
+  const steps = new Steps(STEP_MS);
   let nameBytes = 0;
   try {
     const file = await fromRandomAccessReaderPromise(source, blob.sizeBytes, {
@@ -54,6 +58,7 @@ export async function readZipDirectory(blobs: ZipBlobs, blob: ZipBlob): Promise<
       entries.push(toEntry(entry));
       nameBytes += entry.fileNameRaw.length;
       if (nameBytes > NAME_BYTES_MAX) throw tooManyEntries();
+      await steps.next();
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
