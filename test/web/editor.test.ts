@@ -186,6 +186,35 @@ describeWeb("the editor", (web) => {
     expect(await page.evaluate(draftOwners)).toEqual([other.id]);
   });
 
+  test("keeps no unsaved text that is typed while another tab signs out", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("old", { name: "note.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "note.txt").waitFor();
+    const editor = await web.openTab(page, `/edit/${id}`);
+    await untilReady(editor);
+    // On a slow line, the sign-in page comes later than the draft would be stored.
+    const { promise: mayLeave, resolve: leave } = Promise.withResolvers<void>();
+    await editor.route(/\/sign-in/, async (route) => {
+      await mayLeave;
+      await route.continue();
+    });
+    await editor.evaluate(() =>
+      document.addEventListener("input", () => setTimeout(() => console.info("typed a second ago"), 1_000)),
+    );
+    const typed = editor.waitForEvent("console", (message) => message.text() === "typed a second ago");
+    const leaving = editor.waitForRequest(/\/sign-in/);
+    await page.getByRole("button", { name: /^Account: / }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await leaving;
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    await editor.keyboard.type("new ");
+    await typed;
+    leave();
+    await editor.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    expect(await page.evaluate(draftOwners)).toEqual([]);
+  });
+
   test("does not overwrite what was saved since: the person compares and chooses", async () => {
     const account = await web.account();
     const id = await account.client.storedId("one\ntwo\nthree", { name: "list.txt" });
