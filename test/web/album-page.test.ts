@@ -77,15 +77,14 @@ describeWeb("the page of an album", (web) => {
     const { account, ids } = await withPictures(web, 14);
     const [first = "", second = ""] = ids;
     const id = await makeAlbum(account.client, []);
-    const page = await web.open({ as: account, path: `/albums/${id}` });
+    const page = await web.open({ as: account, path: `/albums/${id}`, hasOwnClock: true });
     await page.getByText("This album is empty").waitFor();
     await lookAt(page, "album-empty", SIZES);
     expect((await account.client.post(`/api/albums/${id}/items`, { fileIds: [first, second] })).status).toBe(200);
-    await page.getByRole("button", { name: "Add photos" }).click();
+    // The dialog requests the files of the album if the page did so long ago. They replace the button that opened it.
+    await page.clock.fastForward(11_000);
+    await page.getByRole("button", { name: "Add photos" }).first().click();
     const dialog = page.getByRole("dialog", { name: "Add photos to “Lake”" });
-    await dialog.getByRole("heading", { name: "December 2025" }).waitFor();
-    await page.reload();
-    await page.getByRole("button", { name: "Add photos" }).click();
     const contained = dialog.getByRole("checkbox", { name: /^0\.png, .*already in this album$/ });
     await contained.waitFor();
     expect(await contained.getAttribute("aria-disabled")).toBe("true");

@@ -61,7 +61,7 @@ describeWeb(
       const address = page.url();
       await page.keyboard.press("Tab");
       await page.getByRole("button", { name: "Confirm email address" }).press("Enter");
-      await page.getByRole("link", { name: "Open your files" }).waitFor();
+      await page.getByRole("link", { name: "Open Larder" }).waitFor();
       await web.lookAt(page, "confirm-email-done");
       web.expectProblems(page, /404/);
       await page.goto(address);

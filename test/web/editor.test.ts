@@ -186,6 +186,35 @@ describeWeb("the editor", (web) => {
     expect(await page.evaluate(draftOwners)).toEqual([other.id]);
   });
 
+  test("keeps no unsaved text that is typed while another tab signs out", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("old", { name: "note.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "note.txt").waitFor();
+    const editor = await web.openTab(page, `/edit/${id}`);
+    await untilReady(editor);
+    // On a slow line, the sign-in page comes later than the draft would be stored.
+    const { promise: mayLeave, resolve: leave } = Promise.withResolvers<void>();
+    await editor.route(/\/sign-in/, async (route) => {
+      await mayLeave;
+      await route.continue();
+    });
+    await editor.evaluate(() =>
+      document.addEventListener("input", () => setTimeout(() => console.info("typed a second ago"), 1_000)),
+    );
+    const typed = editor.waitForEvent("console", (message) => message.text() === "typed a second ago");
+    const leaving = editor.waitForRequest(/\/sign-in/);
+    await page.getByRole("button", { name: /^Account: / }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await leaving;
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    await editor.keyboard.type("new ");
+    await typed;
+    leave();
+    await editor.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    expect(await page.evaluate(draftOwners)).toEqual([]);
+  });
+
   test("does not overwrite what was saved since: the person compares and chooses", async () => {
     const account = await web.account();
     const id = await account.client.storedId("one\ntwo\nthree", { name: "list.txt" });
@@ -220,6 +249,26 @@ describeWeb("the editor", (web) => {
     await status(page, "Saved");
     expect(await bytesOf(account, id)).toBe("first one\ntwo\nTHREE");
     expect(await versions(account, id)).toBe(4);
+  });
+
+  test("offers a copy when the file is lost while somebody types", async () => {
+    // Saving failed with a message, and the changes stayed in a draft of a file that nobody could open.
+    const [owner, account] = [await web.account(), await web.account()];
+    const id = await owner.client.storedId("one", { name: "lost.txt" });
+    await shareWith(owner.client, id, account, { permissions: "write" });
+    const page = await web.open({ as: account, path: `/edit/${id}` });
+    await untilReady(page);
+    await page.keyboard.type("zero ");
+    expectStatus(await owner.client.delete(`/api/files/${id}`), 200);
+    await page.keyboard.press("Control+s");
+    web.expectProblems(page, /404/);
+    const dialog = page.getByRole("dialog", { name: "The file can't be saved any more" });
+    await untilFocused(page, dialog);
+    await dialog.getByRole("button", { name: "Save mine as a copy" }).click();
+    await page.getByText("Saved as lost.txt.").waitFor();
+    const copies = await account.client.get("/api/files?folder=/");
+    expect(copies.strings("data.files", "name")).toEqual(["lost.txt"]);
+    expect(await bytesOf(account, copies.string("data.files.0.id"))).toBe("zero one");
   });
 
   test("refuses what it could damage, and shows locks and missing rights before one types", async () => {

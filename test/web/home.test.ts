@@ -22,6 +22,59 @@ describeWeb("the home page", (web) => {
     await row(page, "first.txt").getByText("Added").waitFor();
   });
 
+  test("shows what others share, as long as a person has no own files", async () => {
+    const [owner, person] = [await web.account("Ann"), await web.account()];
+    const team = await owner.client.folderId("Team");
+    await owner.client.storedId("a", { name: "in.txt", fields: { folder: "/Team" } });
+    const plan = await owner.client.storedId("b", { name: "plan.txt" });
+    await shareWith(owner.client, team, person);
+    await shareWith(owner.client, plan, person);
+    const album = (await owner.client.post("/api/albums", { name: "Summer", fileIds: [plan] })).string("data.id");
+    expectStatus(await owner.client.post(`/api/albums/${album}/shares`, { user: person.email }), 201);
+    const page = await web.open({ as: person, path: "/home" });
+    const shared = page.getByRole("region", { name: "Shared with me" });
+    await shared.getByRole("link", { name: "Team" }).getByText("From Ann").waitFor();
+    await page.getByText("Add your first files").waitFor();
+    await web.lookAt(page, "home-shared");
+    await shared.getByRole("link", { name: "Team" }).click();
+    await page.getByRole("heading", { level: 1, name: "Team" }).waitFor();
+    await row(page, "in.txt").waitFor();
+    await page.goBack();
+    await shared.getByRole("link", { name: "Summer" }).click();
+    await page.getByRole("heading", { level: 1, name: "Summer" }).waitFor();
+    await page.goBack();
+    await shared.getByRole("link", { name: "All shared items" }).click();
+    await page.getByRole("heading", { level: 1, name: "Shared with me" }).waitFor();
+    await page.goBack();
+    await shared.getByRole("link", { name: "plan.txt" }).click();
+    const preview = page.getByRole("dialog", { name: "plan.txt" });
+    await untilFocused(page, preview);
+    await closeByKey(page, preview);
+    // Files of others that were opened are not own ones.
+    expectStatus(await person.client.post(`/api/files/${plan}/opened`, {}), 200);
+    await page.getByRole("link", { name: "Home", exact: true }).click();
+    await row(page, "plan.txt").getByText("Opened").waitFor();
+    await shared.getByRole("link", { name: "Team" }).waitFor();
+    await web.lookAt(page, "home-shared-opened");
+    await person.client.storedId("c", { name: "own.txt" });
+    await page.reload();
+    await row(page, "own.txt").waitFor();
+    expect(await shared.count()).toBe(0);
+  });
+
+  test("asks for what others share only without own files", async () => {
+    const person = await web.account();
+    await person.client.storedId("c", { name: "own.txt" });
+    const page = await web.open({ as: person, path: "/manifest.webmanifest" });
+    const paths: string[] = [];
+    page.on("request", (request) => paths.push(new URL(request.url()).pathname));
+    await page.goto(new URL("/home", page.url()).href);
+    await row(page, "own.txt").waitFor();
+    await page.getByRole("button", { name: "New", exact: true }).waitFor();
+    expect(paths).toContain("/api/files/recent");
+    expect(paths).not.toContain("/api/shares/received");
+  });
+
   test("lists what was added, changed, and opened, newest first", async () => {
     const account = await web.account();
     const owner = await web.account();

@@ -51,6 +51,7 @@ describeWeb("places", (web) => {
     });
     await page.getByRole("link", { name: "Places" }).click();
     await page.getByRole("heading", { level: 1, name: "Places" }).waitFor();
+    await page.getByRole("heading", { level: 2, name: "Elsewhere" }).waitFor();
     expect(await page.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual([
       "Portugal",
       "Germany",

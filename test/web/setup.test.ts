@@ -34,8 +34,8 @@ describeWeb(
       await page.getByText("are signed in").waitFor();
       await web.lookAt(page, "setup-done");
       await eventually("the start with the new settings", () => web.server().log.split("listening on ").length === 3);
-      await page.getByRole("link", { name: "Open your files" }).click();
-      await page.waitForURL(/\/files$/);
+      await page.getByRole("link", { name: "Open Larder" }).click();
+      await page.waitForURL(/\/home$/);
       await page.getByRole("link", { name: "Administration" }).waitFor();
 
       const other = await web.open({ path: "/sign-in" });

@@ -97,10 +97,10 @@ describeWeb(
       await page.getByRole("button", { name: "Show password" }).click();
       expect(await field.getAttribute("type")).toBe("text");
       await page.getByRole("button", { name: "Create account" }).click();
-      await page.getByRole("link", { name: "Open your files" }).waitFor();
+      await page.getByRole("link", { name: "Open Larder" }).waitFor();
       await web.lookAt(page, "invite-done");
-      await page.getByRole("link", { name: "Open your files" }).click();
-      await page.waitForURL(/\/files$/);
+      await page.getByRole("link", { name: "Open Larder" }).click();
+      await page.waitForURL(/\/home$/);
     });
   },
   { env: { LARDER_SIGNUP: "invite" }, hasAccounts: false },

@@ -1,6 +1,8 @@
 // A new person opens the link of an administrator.
 import { expect, test } from "bun:test";
+import { shareWith } from "../support/account-shares.ts";
 import { freshEmail } from "../support/client.ts";
+import { row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 
 /** A new account, and the path of its link. */
@@ -15,8 +17,12 @@ async function addPerson(
 }
 
 describeWeb("the first page of a new person", (web) => {
-  test("on a phone: chooses a password by touch, is signed in, and opens the files", async () => {
+  test("on a phone: chooses a password by touch, is signed in, and finds what others shared", async () => {
     const { email, path } = await addPerson(web, "Ben", "ben@example.org");
+    const ann = await web.account("Ann");
+    const family = await ann.client.folderId("Family");
+    await ann.client.storedId("a", { name: "list.txt", fields: { folder: "/Family" } });
+    await shareWith(ann.client, family, { email });
     const page = await web.open({ path, size: "phone" });
     await page.getByRole("heading", { name: "Welcome to Larder, Ben" }).waitFor();
     expect(await page.getByLabel("Email").inputValue()).toBe(email);
@@ -33,9 +39,14 @@ describeWeb("the first page of a new person", (web) => {
     await page.getByRole("button", { name: "Start using Larder" }).tap();
     await page.getByRole("heading", { name: "You are signed in, Ben" }).waitFor();
     await web.lookAt(page, "welcome-phone-done");
-    await page.getByRole("link", { name: "Open your files" }).tap();
-    await page.waitForURL(/\/files$/);
-    await page.getByRole("button", { name: /^Account/ }).waitFor();
+    await page.getByRole("link", { name: "Open Larder" }).tap();
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+    const shared = page.getByRole("region", { name: "Shared with me" });
+    await shared.getByRole("link", { name: "Family" }).getByText("From Ann").waitFor();
+    await web.lookAt(page, "welcome-phone-home");
+    await shared.getByRole("link", { name: "Family" }).tap();
+    await page.getByRole("heading", { level: 1, name: "Family" }).waitFor();
+    await row(page, "list.txt").waitFor();
   });
 
   test("by keyboard in the dark theme, and the used link says what to do", async () => {

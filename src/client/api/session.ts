@@ -132,8 +132,9 @@ export async function signOut(next?: string): Promise<void> {
   await request("POST", "/api/auth/signout", { body: { everywhere: false } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
-  await forget();
+  // The other tabs first, so that they store nothing after it was deleted.
   notifyTabs({ kind: "signed-out" });
+  await forget();
   void goToSignIn(next);
 }
 

@@ -6,9 +6,11 @@ export type TabMessage = { readonly kind: "signed-out" } | { readonly kind: "sig
 
 const tabs = new BroadcastChannel(`larder${basePath()}`);
 
-/** Calls `listener` for each message of another tab. */
-export function onTabMessage(listener: (message: TabMessage) => void): void {
-  tabs.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => listener(data));
+/** Calls `listener` for each message of another tab. @returns a function that ends this */
+export function onTabMessage(listener: (message: TabMessage) => void): () => void {
+  const hear = ({ data }: MessageEvent<TabMessage>) => listener(data);
+  tabs.addEventListener("message", hear);
+  return () => tabs.removeEventListener("message", hear);
 }
 
 /** Sends a message to the other tabs. */

@@ -28,7 +28,7 @@ export function renderConfirmEmailDonePage(basePath: string, email: string): str
     html`<div class="card narrow">
 <h1>Email address confirmed</h1>
 <p>The account <strong>${email}</strong> can now share files and open files shared with it.</p>
-<p class="actions"><a class="button" href="${basePath}/files">Open your files</a></p>
+<p class="actions"><a class="button" href="${basePath}/home">Open Larder</a></p>
 </div>`,
   );
 }
@@ -41,7 +41,7 @@ export function renderConfirmEmailGonePage(basePath: string): string {
     html`<div class="card narrow">
 <h1>This link does not work</h1>
 <p>A confirmation link works once and expires after 24 hours. If you already used it, your address is confirmed. Otherwise, sign in and request a new email.</p>
-<p class="actions"><a class="button second" href="${basePath}/files">Open your files</a></p>
+<p class="actions"><a class="button second" href="${basePath}/home">Open Larder</a></p>
 </div>`,
   );
 }

@@ -56,7 +56,7 @@ export function renderInviteDonePage(
     html`<div class="card narrow">
 <h1>Welcome to Larder</h1>
 <p>You created the account <strong>${email}</strong>${isSignedIn && " and are signed in"}. The invitation no longer works.</p>
-<p class="actions">${isSignedIn ? html`<a class="button" href="${basePath}/files">Open your files</a>` : html`<a class="button" href="${basePath}/sign-in">Sign in</a>`}</p>
+<p class="actions">${isSignedIn ? html`<a class="button" href="${basePath}/home">Open Larder</a>` : html`<a class="button" href="${basePath}/sign-in">Sign in</a>`}</p>
 </div>`,
   );
 }

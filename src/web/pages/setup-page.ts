@@ -57,7 +57,7 @@ export function renderSetupDonePage(basePath: string, email: string, use: SetupU
     html`<div class="card narrow">
 <h1>Welcome to Larder</h1>
 <p>You created the administrator account <strong>${email}</strong> and are signed in. The setup link no longer works.</p>
-<p class="actions"><a class="button" href="${basePath}/files">Open your files</a></p>
+<p class="actions"><a class="button" href="${basePath}/home">Open Larder</a></p>
 <h2>Next steps</h2>
 <ul class="steps">
 <li><a href="${basePath}/settings/security">Protect your account</a> with a passkey or an authenticator app.</li>

@@ -68,7 +68,7 @@ export function renderWelcomeDonePage(
     html`<div class="card narrow" data-base-path="${basePath}" data-signed-in="${id}">
 <h1>You are signed in, ${name}</h1>
 <p>Next time, sign in as <strong>${email}</strong> with your new password. The welcome link no longer works.</p>
-<p class="actions"><a class="button" href="${basePath}/files">Open your files</a></p>
+<p class="actions"><a class="button" href="${basePath}/home">Open Larder</a></p>
 <h2>Next steps</h2>
 <ul class="steps">
 <li><a href="${basePath}/settings/connect">Connect your phone and computer</a>, to upload your photos and to work with your files.</li>

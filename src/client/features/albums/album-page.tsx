@@ -63,8 +63,15 @@ function OpenAlbum({ album }: { readonly album: Album }) {
   const changes = useAlbumChanges(album);
   const content = useAlbumItems(album.id);
   const { shapes, ids } = content;
+  // The dialog belongs to the page: the button of an empty album goes when the dialog finds that others filled it.
+  const [isAdding, setAdding] = useState(false);
+  const add = () => setAdding(true);
   return (
-    <Page title={album.name} fill actions={<AlbumActions album={album} canChange={canChange} changes={changes} />}>
+    <Page
+      title={album.name}
+      fill
+      actions={<AlbumActions album={album} canChange={canChange} changes={changes} onAdd={add} />}
+    >
       <AlbumFacts album={album} />
       {shapes.data === undefined ? (
         shapes.isError ? (
@@ -76,7 +83,7 @@ function OpenAlbum({ album }: { readonly album: Album }) {
         <EmptyState
           icon={BookImage}
           title={text.emptyAlbum}
-          action={canChange && <AddPhotosButton variant="primary" album={album} />}
+          action={canChange && <AddPhotosButton variant="primary" onClick={add} />}
         >
           {isOwn ? text.emptyAlbumHint : text.emptyReceived}
         </EmptyState>
@@ -91,6 +98,9 @@ function OpenAlbum({ album }: { readonly album: Album }) {
           />
         </RightsContext>
       )}
+      <Suspense fallback={null}>
+        {isAdding && <AddPhotosDialog album={album} onClose={() => setAdding(false)} />}
+      </Suspense>
       <ActionStatus />
       <EntryDialogs />
     </Page>
@@ -128,10 +138,12 @@ function AlbumActions({
   album,
   canChange,
   changes,
+  onAdd,
 }: {
   readonly album: Album;
   readonly canChange: boolean;
   readonly changes: ReturnType<typeof useAlbumChanges>;
+  onAdd(): void;
 }) {
   const [dialog, setDialog] = useState<"share" | "edit">();
   const pin = usePinItem(album);
@@ -146,7 +158,7 @@ function AlbumActions({
     );
   return (
     <>
-      {album.itemCount > 0 && <AddPhotosButton album={album} />}
+      {album.itemCount > 0 && <AddPhotosButton onClick={onAdd} />}
       <Button icon={Share2} onClick={() => setDialog("share")}>
         {text.share}
       </Button>
@@ -170,15 +182,11 @@ function MoreMenu({ items }: { readonly items: MenuItems }) {
   return <Menu align="end" trigger={trigger} items={items} />;
 }
 
-function AddPhotosButton({ album, variant = "secondary" }: { readonly album: Album } & Pick<ButtonStyle, "variant">) {
-  const [isOpen, setOpen] = useState(false);
+function AddPhotosButton(props: Pick<ButtonStyle, "variant"> & { onClick(): void }) {
   return (
-    <>
-      <Button icon={Plus} variant={variant} onClick={() => setOpen(true)}>
-        {text.addPhotos}
-      </Button>
-      <Suspense fallback={null}>{isOpen && <AddPhotosDialog album={album} onClose={() => setOpen(false)} />}</Suspense>
-    </>
+    <Button icon={Plus} {...props}>
+      {text.addPhotos}
+    </Button>
   );
 }
 

@@ -17,17 +17,23 @@ import { Upload } from "../../ui/icons.ts";
 import { Page } from "../../ui/page.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
+import { ReceivedStrip, useReceivedShares } from "./received.tsx";
 import { type RecentFile, recentSource, rightsOfHome } from "./recent.ts";
 import { type Favorite, FavoritesStrip, PinsStrip, useFirstFavorites, usePins } from "./strips.tsx";
 import { text } from "./text.ts";
 
-/** The start page: pins, favorites, and the files that the person added, changed or opened last. */
+/**
+ * The start page: pins, favorites, and the files that the person added, changed or opened last. Without own files, also
+ * what others share: a new person would not find it otherwise.
+ */
 export function HomePage() {
   const canWrite = useCanWrite();
   const collection = useCollection(recentSource);
   const favorites = useFirstFavorites();
   const { pages } = collection;
   const pins = usePins();
+  const hasNoOwnFiles = pages.total !== undefined && ![...pages.known().values()].some(isOwn);
+  const received = useReceivedShares(hasNoOwnFiles);
   const isNew = pages.total === 0 && (favorites ?? []).length === 0 && (pins ?? []).length === 0;
   return (
     <Page title={text.title} fill>
@@ -35,11 +41,18 @@ export function HomePage() {
         {pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : isNew ? (
-          <FirstSteps canWrite={canWrite} />
+          // In one step, so that what is below does not move.
+          received !== undefined && (
+            <>
+              <ReceivedStrip shares={received} />
+              <FirstSteps canWrite={canWrite} />
+            </>
+          )
         ) : (
           <>
             {pins !== undefined && <PinsStrip pins={pins} />}
             {favorites !== undefined && <FavoritesStrip favorites={favorites} />}
+            {hasNoOwnFiles && received !== undefined && <ReceivedStrip shares={received} />}
             <RecentFiles collection={collection} favorites={favorites} />
           </>
         )}
@@ -118,6 +131,10 @@ function activityOf({ activity, activityAt }: RecentFile): string {
 
 function activityAndSize(file: RecentFile): string {
   return `${activityOf(file)} · ${sizeOf(file)}`;
+}
+
+function isOwn({ permission }: RecentFile): boolean {
+  return permission === "own";
 }
 
 function locationOf({ folder, permission }: RecentFile): string {

@@ -60,13 +60,8 @@ export function PinsStrip({ pins }: { readonly pins: readonly Pin[] }) {
 export function FavoritesStrip({ favorites }: { readonly favorites: readonly Favorite[] }) {
   const { open } = useSteppedOverlay("view");
   if (favorites.length === 0) return null;
-  const all = (
-    <Link to="/favorites" className="control inline-flex items-center text-sm text-accent">
-      {text.allFavorites}
-    </Link>
-  );
   return (
-    <Strip title={text.favorites} action={all}>
+    <Strip title={text.favorites} all={{ to: "/favorites", label: text.allFavorites }}>
       {favorites.map((favorite) => (
         <Card
           key={favorite.id}
@@ -83,13 +78,14 @@ export function FavoritesStrip({ favorites }: { readonly favorites: readonly Fav
   );
 }
 
-function Strip({
+/** Cards in a row, with a link to all of them. */
+export function Strip({
   title,
-  action,
+  all,
   children,
 }: {
   readonly title: string;
-  readonly action?: ReactNode;
+  readonly all?: { readonly to: "/favorites" | "/shared/with-me"; readonly label: string };
   readonly children: readonly ReactNode[];
 }) {
   const id = useId();
@@ -99,7 +95,11 @@ function Strip({
         <h2 id={id} className="text-base font-semibold">
           {title}
         </h2>
-        {action}
+        {all !== undefined && (
+          <Link to={all.to} className="control inline-flex items-center text-sm text-accent">
+            {all.label}
+          </Link>
+        )}
       </div>
       <ul className="-mx-1 flex gap-2 overflow-x-auto p-1">{children}</ul>
     </section>
@@ -107,17 +107,20 @@ function Strip({
 }
 
 /** A link to an item. Entries of the list can be dropped on own folders. */
-function Card({
+export function Card({
   name,
+  detail,
   icon,
   link,
   dropFolder,
   preview,
 }: {
   readonly name: string;
+  /** A second line. */
+  readonly detail?: string;
   readonly icon: ReactNode;
   readonly link: Pick<LinkProps, "to" | "params" | "search">;
-  readonly dropFolder: Destination | undefined;
+  readonly dropFolder?: Destination | undefined;
   /** Shows a file; by default, the link is followed. */
   readonly preview?: (() => void) | undefined;
 }) {
@@ -140,8 +143,11 @@ function Card({
         )}
       >
         {icon}
-        <span className="min-w-0 flex-1 truncate font-medium" title={name}>
-          <bdi>{name}</bdi>
+        <span className="min-w-0 flex-1">
+          <span className="block truncate font-medium" title={name}>
+            <bdi>{name}</bdi>
+          </span>
+          {detail !== undefined && <span className="block truncate text-xs text-muted">{detail}</span>}
         </span>
       </Link>
     </li>

@@ -12,6 +12,7 @@ export const text = defineText("home", {
   goToFolder: "Go to folder",
   activityOf: (activity: RecentFile["activity"], when: string) => `${ACTIVITIES[activity]} ${when}`,
   sharedWithMe: "Shared with me",
+  allShared: "All shared items",
   emptyTitle: "Add your first files",
   emptyHint: "Files that you add, change, or open appear here. You can also drop files anywhere on this page.",
   emptyHintTouch: "Files that you add, change, or open appear here.",
