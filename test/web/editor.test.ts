@@ -251,6 +251,26 @@ describeWeb("the editor", (web) => {
     expect(await versions(account, id)).toBe(4);
   });
 
+  test("offers a copy when the file is lost while somebody types", async () => {
+    // Saving failed with a message, and the changes stayed in a draft of a file that nobody could open.
+    const [owner, account] = [await web.account(), await web.account()];
+    const id = await owner.client.storedId("one", { name: "lost.txt" });
+    await shareWith(owner.client, id, account, { permissions: "write" });
+    const page = await web.open({ as: account, path: `/edit/${id}` });
+    await untilReady(page);
+    await page.keyboard.type("zero ");
+    expectStatus(await owner.client.delete(`/api/files/${id}`), 200);
+    await page.keyboard.press("Control+s");
+    web.expectProblems(page, /404/);
+    const dialog = page.getByRole("dialog", { name: "The file can't be saved any more" });
+    await untilFocused(page, dialog);
+    await dialog.getByRole("button", { name: "Save mine as a copy" }).click();
+    await page.getByText("Saved as lost.txt.").waitFor();
+    const copies = await account.client.get("/api/files?folder=/");
+    expect(copies.strings("data.files", "name")).toEqual(["lost.txt"]);
+    expect(await bytesOf(account, copies.string("data.files.0.id"))).toBe("zero one");
+  });
+
   test("refuses what it could damage, and shows locks and missing rights before one types", async () => {
     const [account, other] = [await web.account(), await web.account()];
     const binary = await account.client.storedId("a\0b", { name: "raw.txt", type: "text/plain" });

@@ -64,7 +64,7 @@ describeWeb("Live Photos", (web) => {
     await eventually("both are in the trash", async () => {
       return (await client.get("/api/files/trash")).list("data.files").length === 2;
     });
-    await undo(page, "2 items moved to trash.");
+    await undo(page, "1 item moved to trash.");
     await eventually("both are back", async () => {
       return (await client.get("/api/files/trash")).list("data.files").length === 0;
     });

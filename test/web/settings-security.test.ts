@@ -110,6 +110,21 @@ describeWeb("the security settings", (web) => {
     await second.signIn();
     await other.waitForURL(/\/home$/);
 
+    // A press of the button while the server verifies a suggested passkey once signed in twice.
+    const isSeen = Promise.withResolvers<void>();
+    const third = await web.open({ host: "localhost" });
+    await third.route("**/api/auth/passkey/verify", async (route) => {
+      await isSeen.promise;
+      await route.continue();
+    });
+    await addAuthenticator(third, await second.credential());
+    const verification = third.waitForRequest("**/api/auth/passkey/verify");
+    await third.goto("/sign-in");
+    await verification;
+    expect(await third.getByRole("button", { name: "Sign in with a passkey" }).isDisabled()).toBe(true);
+    isSeen.resolve();
+    await third.waitForURL(/\/home$/);
+
     await page.getByRole("button", { name: "Remove The old laptop" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
     await page.getByText("No passkeys yet.").waitFor();

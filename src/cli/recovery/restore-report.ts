@@ -53,7 +53,8 @@ function present({ restored, paths, summary, reduced, secrets, bucket }: Restore
     })),
     contents: summary?.totals.contents ?? null,
     givenUp: restored.droppedMessages ?? null,
-    signedOut: restored.signedOut,
+    signedOut: restored.ended.logins,
+    endedLinks: restored.ended.links,
     keptAs: restored.formerSnapshot ?? null,
     setAside: restored.aside ?? null,
     hasNewer: restored.hasNewer,
@@ -63,7 +64,7 @@ function present({ restored, paths, summary, reduced, secrets, bucket }: Restore
 }
 
 function describe({ restored, paths, reduced, secrets, bucket }: RestoreResult): string {
-  const { counts, droppedMessages, signedOut, formerSnapshot, aside } = restored;
+  const { counts, droppedMessages, ended, formerSnapshot, aside } = restored;
   const lines = [`Restored from ${restored.snapshot} in ${paths.root}.`];
   if (counts !== undefined) {
     const last = counts.lastChangeMs === undefined ? "" : `; last change ${toTimestamp(counts.lastChangeMs)}`;
@@ -82,7 +83,8 @@ function describe({ restored, paths, reduced, secrets, bucket }: RestoreResult):
     const { mails, pushes, webhooks } = droppedMessages;
     lines.push(`Not sent again: ${mails} emails, ${pushes} push notifications, ${webhooks} webhook deliveries.`);
   }
-  if (signedOut > 0) lines.push(`Ended ${signedOut} sessions, refresh tokens, and app passwords.`);
+  if (ended.logins > 0) lines.push(`Ended ${ended.logins} sessions, refresh tokens, API keys, and app passwords.`);
+  if (ended.links > 0) lines.push(`Ended ${ended.links} invitations, and links for passwords and addresses.`);
   if (formerSnapshot !== undefined) lines.push(`Saved the previous state as snapshot ${formerSnapshot}.`);
   if (aside !== undefined) lines.push(`Moved the previous database to ${aside}. Remove it when everything works.`);
   if (restored.hasNewer) {

@@ -39,8 +39,8 @@ export const define = defineCommand({
     "With a source: restore a backup to the empty directory given by --data. The checksum of every blob is verified.\n\n" +
     "With --database and an empty directory: restore a copy of the database (for example from Litestream), a copy of " +
     "secrets/, and the bucket of the s3.* settings, which has the blobs. The new directory then owns the bucket.\n\n" +
-    "Sessions, keys, app passwords, and links that were revoked after the snapshot work again. To end all sessions " +
-    "and app passwords, add --sign-out. Queued emails, notifications, and webhooks of a snapshot older than one hour are not sent again.",
+    "Sessions, keys, app passwords, and links that were revoked after the snapshot work again. To end all sessions, API " +
+    "keys, app passwords, invitations, and links for a password, add --sign-out. Queued emails, notifications, and webhooks of a snapshot older than one hour are not sent again.",
   options: [
     ["--snapshot <name>", "Snapshot to restore, as listed, or newest."],
     ["--database <file>", "Restore the database from this file, after checking it."],
@@ -54,7 +54,10 @@ export const define = defineCommand({
       "--user <email>",
       "Restore only this account, its files, and versions. It becomes an administrator. Keys and larder.toml are not restored, so public links get new addresses.",
     ],
-    ["--sign-out", "End all sessions and app passwords; everyone must sign in again."],
+    [
+      "--sign-out",
+      "End all sessions, API keys, app passwords, invitations, and links for a password; everyone must sign in again.",
+    ],
     ["--json", "Print the result as JSON."],
   ],
   settings: [...DATA_SETTINGS, ...ALL_SETTINGS.filter((key) => key.startsWith("s3."))],

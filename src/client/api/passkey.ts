@@ -14,10 +14,14 @@ export class PasskeyDismissed extends Error {}
  * Signs this browser in with a passkey.
  * @param by `button` opens the browser's dialog; `autofill` waits until a passkey is chosen from the suggestions of the
  *   email field, which has `webauthn` in its `autocomplete`
+ * @param onChosen called when the person has chosen a passkey; from then on, another attempt would sign in twice
  * @returns the id of the user; undefined if the browser can't suggest passkeys
  * @throws PasskeyDismissed | ApiError
  */
-export async function signInWithPasskey(by: "button" | "autofill"): Promise<string | undefined> {
+export async function signInWithPasskey(
+  by: "button" | "autofill",
+  onChosen: () => void = () => undefined,
+): Promise<string | undefined> {
   const { startAuthentication, browserSupportsWebAuthnAutofill } = await import("@simplewebauthn/browser");
   if (by === "autofill" && !(await browserSupportsWebAuthnAutofill())) return undefined;
   const { options } = await request<{ options: PublicKeyCredentialRequestOptionsJSON }>(
@@ -31,6 +35,7 @@ export async function signInWithPasskey(by: "button" | "autofill"): Promise<stri
   }).catch((error: unknown) => {
     throw new PasskeyDismissed("No passkey was used.", { cause: error });
   });
+  onChosen();
   const { user } = await request<{ user: { id: string } }>("POST", "/api/auth/passkey/verify", {
     body: { response, cookie: true },
   });

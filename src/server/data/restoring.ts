@@ -16,6 +16,7 @@ import {
   forgetBucket,
   type DroppedMessages,
   dropQueuedMessages,
+  type EndedAccess,
   isStale,
   signOutAll,
 } from "../../features/storage/backup/restored-database.ts";
@@ -42,7 +43,7 @@ export interface RestoreFrom {
 
 /** How the database is changed when it is restored. */
 interface RestoreOptions {
-  /** Ends all sessions. Otherwise, sessions that were revoked since then become valid again. */
+  /** Whether {@link signOutAll} runs. Otherwise, sessions and links that ended since then become valid again. */
   readonly signOut: boolean;
   /**
    * Whether the restored server is independent of the original: its blobs are all on its disk, not in the original's
@@ -59,8 +60,7 @@ export interface RestoredDatabase {
   /** Number of missing blobs that the database refers to, with details of some. */
   readonly missing: { readonly count: number; readonly some: readonly LostContent[] };
   readonly droppedMessages: DroppedMessages | undefined;
-  /** Number of ended sessions and refresh tokens. */
-  readonly signedOut: number;
+  readonly ended: EndedAccess;
   /** The snapshot of the former database; undefined if there was none, or it was unreadable. */
   readonly formerSnapshot: string | undefined;
   /** The new path of the former database's files; undefined if there was none. */
@@ -89,7 +89,7 @@ export function restoreDatabase(
   try {
     const prepared = join(working, "larder.db");
     copyDatabase(from.path, prepared);
-    const { droppedMessages, signedOut } = prepareCopy(paths, prepared, from, options, log);
+    const { droppedMessages, ended } = prepareCopy(paths, prepared, from, options, log);
     const formerSnapshot = saveCurrent(paths, options.nowMs, log);
     // A copy of the directory starts from its newest snapshot, which must be this state.
     takeSnapshotOf(prepared, paths.snapshots, "restored", laterThanAll(paths, options.nowMs));
@@ -101,7 +101,7 @@ export function restoreDatabase(
       const missing = findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX);
       const counts = countDatabase(db.sqlite);
       const hasNewer = hasNewerObjects(db.sqlite, journalRoot(paths.blobs), readEpoch(db.sqlite));
-      return { snapshot: from.name, counts, missing, droppedMessages, signedOut, formerSnapshot, aside, hasNewer };
+      return { snapshot: from.name, counts, missing, droppedMessages, ended, formerSnapshot, aside, hasNewer };
     } finally {
       db.close();
     }
@@ -124,7 +124,7 @@ function prepareCopy(
   from: RestoreFrom,
   { signOut, isIndependent, nowMs }: RestoreOptions,
   log: Log,
-): { droppedMessages: DroppedMessages | undefined; signedOut: number } {
+): Pick<RestoredDatabase, "droppedMessages" | "ended"> {
   const db = openIntact(copy, from);
   try {
     checkStore(db.sqlite, paths);
@@ -133,7 +133,7 @@ function prepareCopy(
     if (isIndependent) forgetBucket(db.sqlite);
     return {
       droppedMessages: isStale(from.takenAtMs, nowMs) ? dropQueuedMessages(db.sqlite, nowMs) : undefined,
-      signedOut: signOut ? signOutAll(db.sqlite, nowMs) : 0,
+      ended: signOut ? signOutAll(db.sqlite, nowMs) : { logins: 0, links: 0 },
     };
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw new StartupError(`${from.path}: ${error.message}`);

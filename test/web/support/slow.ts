@@ -1,12 +1,12 @@
 // Slow pages, to find tests that pass by chance: LARDER_TEST_SLOWDOWN=4 gives pages a quarter of the processor, and with
 // LARDER_TEST_LATE_FRAMES=150 each animation frame comes that many milliseconds late, as on a busy machine. With
-// LARDER_TEST_LATE_ANSWERS=500 pages get the answers to their changes that much later, so events and lists show a change
+// LARDER_TEST_LATE_RESPONSES=500 pages get the responses to their changes that much later, so events and lists show a change
 // before the page that made it knows the result.
 import type { BrowserContext, Page } from "playwright-core";
 
 const SLOWDOWN = Number(process.env["LARDER_TEST_SLOWDOWN"] ?? 1);
 const LATE_FRAMES_MS = Number(process.env["LARDER_TEST_LATE_FRAMES"] ?? 0);
-const LATE_RESPONSES_MS = Number(process.env["LARDER_TEST_LATE_ANSWERS"] ?? 0);
+const LATE_RESPONSES_MS = Number(process.env["LARDER_TEST_LATE_RESPONSES"] ?? 0);
 
 /** Makes the pages of a new profile as slow as these variables say. */
 export async function slowDown(context: BrowserContext): Promise<void> {

@@ -13,10 +13,11 @@ const LINES_MAX = 1_000;
 
 const SIGNS: Readonly<Record<ComparedLine["kind"], string>> = { equal: " ", theirs: "−", mine: "+", skipped: " " };
 
-/** Shown if the file changed after it was opened: nothing is overwritten before the person decides. */
+/** Shown if the file changed, or was lost, after it was opened: nothing is overwritten before the person decides. */
 export function ConflictDialog({
   file,
   theirs,
+  isLost,
   mine,
   onOverwrite,
   onCopy,
@@ -26,6 +27,8 @@ export function ConflictDialog({
   readonly file: FileRecord;
   /** Undefined if the stored content can't be shown as text. */
   readonly theirs: StoredText | undefined;
+  /** Whether the person can't save the file any more. */
+  readonly isLost: boolean;
   readonly mine: string;
   readonly onOverwrite: () => Promise<void>;
   readonly onCopy: () => Promise<void>;
@@ -45,8 +48,8 @@ export function ConflictDialog({
       isPersistent
       size="large"
       onClose={onClose}
-      title={text.conflictTitle}
-      description={theirs === undefined ? text.conflictGone(file.name) : text.conflictLead(file.name)}
+      title={isLost ? text.lostTitle : text.conflictTitle}
+      description={describe(file.name, theirs, isLost)}
       footer={
         <div className="flex flex-wrap justify-end gap-2">
           {theirs !== undefined && (
@@ -73,6 +76,11 @@ export function ConflictDialog({
       )}
     </Dialog>
   );
+}
+
+function describe(name: string, theirs: StoredText | undefined, isLost: boolean): string {
+  if (isLost) return text.lostLead(name);
+  return theirs === undefined ? text.conflictGone(name) : text.conflictLead(name);
 }
 
 function Comparison({ theirs, mine }: { readonly theirs: string; readonly mine: string }) {

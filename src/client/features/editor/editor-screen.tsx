@@ -121,6 +121,7 @@ function EditorDialogs({
         <ConflictDialog
           file={file}
           theirs={conflict.theirs}
+          isLost={conflict.isLost}
           mine={conflict.mine.text}
           onOverwrite={() => saving.overwrite(conflict)}
           onCopy={async () => {

@@ -65,6 +65,8 @@ export const text = defineText("editor", {
   conflictTitle: "The file has changed",
   conflictLead: (name: string) => `Someone, or another tab, saved ${name} after you opened it.`,
   conflictGone: (name: string) => `The new content of ${name} is not text, or is too large to show here.`,
+  lostTitle: "The file can't be saved any more",
+  lostLead: (name: string) => `${name} was deleted, or you may not change it any more.`,
   compare: "Compare",
   mine: "Yours",
   theirs: "Stored now",

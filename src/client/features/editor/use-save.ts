@@ -10,11 +10,17 @@ import { readStored, saveDocument, type StoredText } from "./document.ts";
 import { text } from "./text.ts";
 import { writeFileText } from "./text-format.ts";
 
-/** The stored text that differs from the one that was opened; undefined inside if it can't be shown as text. */
+/** Why a text was not saved. */
 export interface Conflict {
+  /** The stored text that differs from the one that was opened; undefined if it can't be shown as text. */
   readonly theirs: StoredText | undefined;
+  /** Whether the file was deleted, or its share does not allow changes any more. */
+  readonly isLost: boolean;
   readonly mine: StoredText;
 }
+
+/** The reasons of a lost file. Without a copy, the changes would stay where nobody can open them. */
+const LOST: ReadonlySet<string> = new Set(["not_found", "share_permission"]);
 
 /** What saving changes in the editor. */
 interface SaveOptions {
@@ -43,14 +49,19 @@ export function useSave({ file, copyFolder, read, onStored }: SaveOptions) {
       void invalidateTree(queryClient);
       return true;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== "precondition_failed") throw error;
+      if (!(error instanceof ApiError)) throw error;
+      if (LOST.has(error.reason ?? "")) {
+        setConflict({ theirs: undefined, isLost: true, mine });
+        return false;
+      }
+      if (error.reason !== "precondition_failed") throw error;
       const theirs = await readStored(file);
       if (typeof theirs === "object" && theirs.text === mine.text) {
         // The same text was saved before, for example by a request whose response was lost.
         onStored(theirs);
         return true;
       }
-      setConflict({ theirs: typeof theirs === "object" ? theirs : undefined, mine });
+      setConflict({ theirs: typeof theirs === "object" ? theirs : undefined, isLost: false, mine });
       return false;
     }
   };

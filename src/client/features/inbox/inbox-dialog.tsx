@@ -54,7 +54,7 @@ export function InboxDialog({
       size="medium"
       footer={
         unread > 0 ? (
-          <Button icon={Check} busy={markRead.isPending} onClick={() => markRead.mutate("all")}>
+          <Button icon={Check} onClick={() => markRead.mutate("all")}>
             {text.markAll}
           </Button>
         ) : undefined
@@ -167,10 +167,13 @@ function PushOffer() {
   );
 }
 
+const MARK_KEY = [...INBOX_KEY, "mark"];
+
 /** Marks notifications as read: at once on the page, then on the server. */
 function useMarkRead() {
   const queryClient = useQueryClient();
   return useMutation({
+    mutationKey: MARK_KEY,
     mutationFn: (which: readonly string[] | "all") =>
       request("POST", "/api/users/notifications/read", { body: which === "all" ? { all: true } : { ids: which } }),
     onMutate: async (which) => {
@@ -189,6 +192,10 @@ function useMarkRead() {
       });
     },
     onError: showError,
-    onSettled: () => queryClient.invalidateQueries({ queryKey: INBOX_KEY }),
+    onSettled: () => {
+      // A list requested before the last answer would show the others as unread again.
+      const isLast = queryClient.isMutating({ mutationKey: MARK_KEY }) === 1;
+      return isLast ? queryClient.invalidateQueries({ queryKey: INBOX_KEY }) : undefined;
+    },
   });
 }

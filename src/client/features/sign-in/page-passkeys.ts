@@ -7,26 +7,36 @@ import { text } from "./text.ts";
 /** Offers passkeys in two ways: as suggestions of the email field, and by the button. */
 export function runPasskeys(form: HTMLFormElement, button: HTMLButtonElement, done: (userId: string) => void): void {
   let isBusy = false;
+  const setBusy = (now: boolean) => {
+    isBusy = now;
+    button.disabled = now;
+  };
   const offer = async () => {
     if (isBusy) return;
+    let isChosen = false;
+    const choose = () => {
+      isChosen = true;
+      setBusy(true);
+    };
     try {
-      const userId = await signInWithPasskey("autofill");
+      const userId = await signInWithPasskey("autofill", choose);
       if (userId !== undefined) done(userId);
     } catch (error) {
-      if (!isBusy && !(error instanceof PasskeyDismissed)) showProblem(form, messageOf(error));
+      const isReplaced = isBusy && !isChosen;
+      if (isReplaced || error instanceof PasskeyDismissed) return;
+      setBusy(false);
+      showProblem(form, messageOf(error));
     }
   };
   const start = async () => {
-    isBusy = true;
-    button.disabled = true;
+    setBusy(true);
     showProblem(form, undefined);
     try {
       const userId = await signInWithPasskey("button");
       if (userId !== undefined) done(userId);
     } catch (error) {
       showProblem(form, error instanceof PasskeyDismissed ? text.passkeyFailed : messageOf(error));
-      isBusy = false;
-      button.disabled = false;
+      setBusy(false);
       void offer();
     }
   };

@@ -7,6 +7,7 @@ import { text } from "./text.ts";
 /** The two ways to use a passkey: the autofill of the email field, and a button. */
 export function usePasskey(isOffered: boolean, onDone: () => void) {
   const [isBusy, setBusy] = useState(false);
+  const [isChosen, setChosen] = useState(false);
   const [message, setMessage] = useState<string>();
   const [round, setRound] = useState(0);
   const done = useEffectEvent(onDone);
@@ -14,15 +15,21 @@ export function usePasskey(isOffered: boolean, onDone: () => void) {
   useEffect(() => {
     if (!isOffered || isBusy) return undefined;
     let isOver = false;
+    const timer = setTimeout(() => setRound(round + 1), PASSKEY_RENEW_MS);
+    const choose = () => {
+      clearTimeout(timer);
+      setChosen(true);
+    };
     const offer = async () => {
       try {
-        if ((await signInWithPasskey("autofill")) !== undefined && !isOver) done();
+        if ((await signInWithPasskey("autofill", choose)) !== undefined && !isOver) done();
       } catch (error) {
-        if (!isOver && !(error instanceof PasskeyDismissed)) setMessage(messageOf(error));
+        if (isOver || error instanceof PasskeyDismissed) return;
+        setChosen(false);
+        setMessage(messageOf(error));
       }
     };
     void offer();
-    const timer = setTimeout(() => setRound(round + 1), PASSKEY_RENEW_MS);
     return () => {
       isOver = true;
       clearTimeout(timer);
@@ -41,5 +48,5 @@ export function usePasskey(isOffered: boolean, onDone: () => void) {
       setBusy(false);
     }
   };
-  return { isBusy, message, start: () => void start() };
+  return { isBusy: isBusy || isChosen, message, start: () => void start() };
 }

@@ -38,14 +38,24 @@ const isLive = (now: string): string => `s.kind = 'account' AND (s.expires_at IS
 
 /**
  * The row ids of all accounts that share something with an account now, and of those that it found and shares something
- * with, as an SQL table with the column `id`. It may have an id several times. An account to whose email something is
- * shared is not among them: that would show which addresses have an account.
+ * with, as an SQL table with the column `id`; without the members of groups: see {@link isInSharedGroup}. It may have an
+ * id several times. An account to whose email something is shared is not among them: that would show which addresses have
+ * an account.
  * @param user the parameter with the row id of the account @param now the parameter with the time in milliseconds
  */
 export function sharingAccounts(user: string, now: string): string {
   return `(SELECT s.account_id AS id FROM ${sharesForUser(user)} r CROSS JOIN shares s ON s.id = r.id WHERE ${isLive(now)}
     UNION ALL SELECT s.recipient_id FROM shares s INDEXED BY shares_account
-      WHERE s.account_id = ${user} AND s.recipient_id IS NOT NULL AND s.recipient_email_key IS NULL AND ${isLive(now)}
-    UNION ALL SELECT m.user_id FROM shares s INDEXED BY shares_account JOIN group_members m ON m.group_id = s.group_id
-      WHERE s.account_id = ${user} AND ${isOfGroup("s", "m.user_id")} AND ${isLive(now)})`;
+      WHERE s.account_id = ${user} AND s.recipient_id IS NOT NULL AND s.recipient_email_key IS NULL AND ${isLive(now)})`;
+}
+
+/**
+ * SQL condition: an account shares something now with a group that a person is in. It begins with the groups of the
+ * person, because one account can share much with groups of thousands.
+ * @param user the parameter with the row id of the account @param person the column with the row id of the person
+ */
+export function isInSharedGroup(user: string, person: string, now: string): string {
+  return `EXISTS (SELECT 1 FROM group_members m INDEXED BY group_members_user
+    CROSS JOIN shares s INDEXED BY shares_group ON s.group_id = m.group_id
+    WHERE m.user_id = ${person} AND s.account_id = ${user} AND ${isOfGroup("s", person)} AND ${isLive(now)})`;
 }

@@ -8,6 +8,8 @@ const ATTEMPTS_MAX = 5;
 /** How far the index has followed the files: the positions in their journals, and the blobs that are to be read. */
 export class IndexProgress {
   readonly #sqlite: Database;
+  /** The oldest and the newest blob take turns: many that wait, or that take long, don't keep new ones waiting for hours. */
+  #takesNewest = false;
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
@@ -43,20 +45,23 @@ export class IndexProgress {
       .run(blobId, digest, mediaType);
   }
 
-  /** The next blob to read. */
+  /** The next blob to read: the same until it is dequeued or postponed. */
   next(): WaitingBlob | undefined {
     const found = this.#sqlite.query<WaitingBlob, []>(
-      `SELECT blob_id AS blobId, digest, media_type AS mediaType FROM queue WHERE attempts < ${ATTEMPTS_MAX}
-       ORDER BY attempts, blob_id LIMIT 1`,
+      `SELECT blob_id AS blobId, digest, media_type AS mediaType FROM queue
+       WHERE attempts = (SELECT min(attempts) FROM queue WHERE attempts < ${ATTEMPTS_MAX})
+       ORDER BY blob_id ${this.#takesNewest ? "DESC" : "ASC"} LIMIT 1`,
     );
     return found.get() ?? undefined;
   }
 
   dequeue(blobId: number): void {
     this.#sqlite.query("DELETE FROM queue WHERE blob_id = ?1").run(blobId);
+    this.#takesNewest = !this.#takesNewest;
   }
 
   postpone(blobId: number): void {
     this.#sqlite.query("UPDATE queue SET attempts = attempts + 1 WHERE blob_id = ?1").run(blobId);
+    this.#takesNewest = !this.#takesNewest;
   }
 }

@@ -9,7 +9,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { PeopleService } from "../../accounts/people/service.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { sharingAccounts } from "../../library/permissions/recipients.ts";
+import { isInSharedGroup, sharingAccounts } from "../../library/permissions/recipients.ts";
 import type { EditProcess } from "../../media/editing/edit-process.ts";
 
 /** Dependencies of {@link AvatarService}. */
@@ -57,7 +57,8 @@ const COLUMNS = `CASE ?1 WHEN '64' THEN a.small ELSE a.large END AS bytes, ${VER
  * administrator, `?4` 1 if accounts find each other. Of a disabled person, only administrators see the picture.
  */
 const IS_VISIBLE = `u.email <> '' AND (u.id = ?1 OR ?3 = 1 OR (u.disabled_at IS NULL AND (
-  (?4 = 1 AND u.email_unconfirmed_since IS NULL) OR u.id IN (SELECT id FROM ${sharingAccounts("?1", "?2")}))))`;
+  (?4 = 1 AND u.email_unconfirmed_since IS NULL) OR u.id IN (SELECT id FROM ${sharingAccounts("?1", "?2")})
+  OR ${isInSharedGroup("?1", "u.id", "?2")})))`;
 
 type Viewer = [number, number, number, number];
 
