@@ -51,6 +51,24 @@ describeWeb("Back, reload, and links", (web) => {
     await page.waitForURL(/\/files$/);
   });
 
+  test("a step right before closing does not open the preview again", async () => {
+    // The address follows a step after a moment. On a slow machine, that was after Back, and before the page showed it.
+    const { page } = await folderOfTexts("desktop");
+    await openPreview(page, "a.txt");
+    await untilFocused(page);
+    await page.evaluate(() => {
+      window.addEventListener("popstate", () => {
+        for (const end = performance.now() + 400; performance.now() < end; );
+      });
+    });
+    await page.keyboard.press("ArrowRight");
+    await closeByKey(page, overlay(page));
+    await page.waitForURL(/\/files\/Box$/);
+    await row(page, "b.txt").click();
+    expect(await overlay(page).count()).toBe(0);
+    expect(page.url()).toEndWith("/files/Box");
+  });
+
   test("a link opens one file of a late page, and says if there is none", async () => {
     const account = await web.account();
     const folder = "Much & more 100%";
