@@ -198,7 +198,9 @@ async function push(router: Router, overlay: string, change: TextSearch): Promis
   await leaving;
   // It was closed while the browser went back.
   if (overlay.startsWith(DIALOG_PREFIX) && !openDialogs.has(overlay)) return;
-  for (const flush of [...unwrittenSteps]) flush();
+  // A copy: a step that must wait longer adds itself to the set again.
+  const steps = [...unwrittenSteps];
+  for (const flush of steps) flush();
   // Both in one task would become a single entry.
   router.history.flush();
   const { state, href } = router.history.location;
