@@ -163,7 +163,7 @@ describe("the page of an invitation", () => {
       const done = await send(headers);
       const cookie = done.header("set-cookie").split(";")[0] ?? "";
       expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
-      expect(done.text).toContain('href="/files"');
+      expect(done.text).toContain('href="/home"');
     }
     const others: Record<string, string>[] = [
       { "sec-fetch-site": "cross-site", origin: "https://evil.example" },
