@@ -193,7 +193,7 @@ function useMarkRead() {
     },
     onError: showError,
     onSettled: () => {
-      // A list requested before the last answer would show the others as unread again.
+      // A list that is requested while others are being marked would show those as unread again.
       const isLast = queryClient.isMutating({ mutationKey: MARK_KEY }) === 1;
       return isLast ? queryClient.invalidateQueries({ queryKey: INBOX_KEY }) : undefined;
     },
