@@ -3,7 +3,7 @@ import { readPlainText, readStart } from "./plain-text.ts";
 import { TextSink } from "./text-sink.ts";
 import { type DocumentReply, type DocumentRequest, documentFormat, TEXT_BYTES_MAX } from "./types.ts";
 
-/** After this time the text is cut off; 5 s before the process is ended. */
+/** After this processor time the text is cut off; 5 s before the process is ended. */
 const TIME_MS = 15_000;
 /** A page of nothing but tags takes 1 s per MB. */
 const HTML_BYTES_MAX = 5 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { AppError } from "../../../errors.ts";
 import { Turns } from "../../../lib/turns.ts";
-import { findResidentBytes } from "../processes/process-memory.ts";
+import { findResidentBytes } from "../processes/process-usage.ts";
 import { AREA_FAULT_CODE, CONTENT_FAULT_CODE } from "./child.ts";
 import type { AvatarPictures, AvatarRequest, EditRequest } from "./types.ts";
 

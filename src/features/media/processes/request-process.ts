@@ -3,7 +3,7 @@
  * this process.
  */
 import type { ReplyMessage, RequestMessage } from "./messages.ts";
-import { findResidentBytes } from "./process-memory.ts";
+import { findProcessorMs, findResidentBytes } from "./process-usage.ts";
 
 /** Dependencies of {@link RequestProcess}. */
 export interface RequestProcessOptions {
@@ -12,7 +12,10 @@ export interface RequestProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** The working directory; by default that of the server. */
   readonly directory?: string;
-  /** Time limit per request. */
+  /**
+   * Limit of processor time per request. A busy machine gives the process, which has the lowest priority, little of it:
+   * by the clock, a request may take {@link WAITING_FACTOR} times as long.
+   */
   readonly timeoutMs: number;
   readonly memoryLimitBytes: number;
   /** Called at the start of a process that could not be denied the network, with the reason. */
@@ -45,6 +48,7 @@ const IDLE_MS = 10_000;
 const WATCH_MS = 100;
 /** Time limit for starting, on a busy machine. */
 const START_MS = 10_000;
+const WAITING_FACTOR = 5;
 
 /** Sends one request at a time to a process that runs `serveRequests()`. */
 export class RequestProcess<Request, Reply> {
@@ -72,8 +76,7 @@ export class RequestProcess<Request, Reply> {
     signal?.addEventListener("abort", abort);
     try {
       const child = (this.#child ??= this.#start());
-      const startMs = child.isReady ? 0 : START_MS;
-      watch = this.#watch(child, performance.now() + startMs + this.#options.timeoutMs);
+      watch = this.#watch(child);
       await Promise.race([child.ready, promise]);
       if (child.isReady && this.#child === child) {
         child.process.send({ id, request } satisfies RequestMessage<Request>);
@@ -133,11 +136,19 @@ export class RequestProcess<Request, Reply> {
     else pending.resolve({ reason: message.reason });
   }
 
-  #watch(child: Child, untilMs: number): ReturnType<typeof setInterval> {
+  #watch(child: Child): ReturnType<typeof setInterval> {
+    const { timeoutMs, memoryLimitBytes } = this.#options;
+    const { pid } = child.process;
+    const startMs = child.isReady ? 0 : START_MS;
+    const begunMs = performance.now();
+    const usedMs = findProcessorMs(pid) ?? 0;
     return setInterval(() => {
-      if (performance.now() > untilMs) this.#end("It took too long.", "limit");
-      const bytes = findResidentBytes(child.process.pid);
-      if (bytes !== undefined && bytes > this.#options.memoryLimitBytes) this.#end("It took too much memory.", "limit");
+      const passedMs = performance.now() - begunMs - startMs;
+      // Where processor time is unknown, the clock counts.
+      const neededMs = (findProcessorMs(pid) ?? usedMs + passedMs + startMs) - usedMs - startMs;
+      if (neededMs > timeoutMs || passedMs > timeoutMs * WAITING_FACTOR) this.#end("It took too long.", "limit");
+      const bytes = findResidentBytes(pid);
+      if (bytes !== undefined && bytes > memoryLimitBytes) this.#end("It took too much memory.", "limit");
     }, WATCH_MS);
   }
 

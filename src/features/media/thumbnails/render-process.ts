@@ -1,6 +1,6 @@
 import type { Log } from "../../../lib/log.ts";
 import type { ConfigureMessage, FromChild, HelloMessage, RenderRequest } from "./protocol.ts";
-import { findResidentBytes } from "../processes/process-memory.ts";
+import { findResidentBytes } from "../processes/process-usage.ts";
 import { errorCode } from "../../../lib/error.ts";
 
 /** How a child ended. */

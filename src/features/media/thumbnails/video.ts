@@ -1,6 +1,6 @@
 import { ContentFault } from "../processes/content-fault.ts";
 import type { VideoFormat } from "./formats.ts";
-import { findResidentBytes } from "../processes/process-memory.ts";
+import { findResidentBytes } from "../processes/process-usage.ts";
 
 /** The path and the limits of ffmpeg. */
 export interface VideoLimits {

@@ -90,10 +90,7 @@ test.each([
   "a ZIP bomb of %s is unpacked only up to the limits",
   async (_, xml, reason) => {
     const bomb = makeZip({ "word/document.xml": xml });
-    let result = "";
-    // The process has the lowest priority. On a busy machine its time can end first, before there is any text.
-    while (result === "") result = await extraction.text(bomb, DOCX);
-    expect(result).toBe(reason);
+    expect(await extraction.text(bomb, DOCX)).toBe(reason);
   },
   120_000,
 );

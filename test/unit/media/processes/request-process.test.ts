@@ -13,6 +13,7 @@ writeFileSync(
      if (path === "crash") process.exit(3);
      if (path === "hang") for (;;);
      if (path === "grow") globalThis.held = Buffer.alloc(400 * 1024 * 1024, 1);
+     if (path === "wait") Bun.sleepSync(2_000);
      if (path === "refuse") process.send({ type: "failed", id, reason: "no" });
      else if (path !== "grow") {
        process.send({ type: "part", id, part: "part of " + path });
@@ -44,6 +45,10 @@ test("a file that crashes, blocks or bloats the process fails alone, and the nex
     expect(await reading.request("after")).toEqual({ reply: "after", parts: ["part of after"] });
   }
 }, 120_000);
+
+test("only processor time counts, of which a busy machine gives the process little", async () => {
+  expect(await reading.request("wait")).toEqual({ reply: "wait", parts: ["part of wait"] });
+});
 
 test("a program that cannot be started is reported, not thrown", async () => {
   const none = new RequestProcess<string, string>({
