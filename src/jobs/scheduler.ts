@@ -11,6 +11,7 @@ import type { Writer } from "../db/transaction.ts";
 import { type Clock, toTimestamp } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { ClockWatch } from "./clock-watch.ts";
+import { JOB_ROW, type JobOutcome, type JobRow } from "./job-requests.ts";
 import { messageOf } from "../lib/error.ts";
 
 /** What the scheduler passes to a run. */
@@ -41,13 +42,6 @@ export interface Job {
   run(context: JobContext): Promise<string>;
 }
 
-/** The result of a run. */
-export interface JobOutcome {
-  readonly isOk: boolean;
-  /** What the job returned, or the message of the error. */
-  readonly text: string;
-}
-
 /** A job and its state, as /api/admin/stats returns it. */
 export interface JobState {
   readonly name: string;
@@ -75,17 +69,6 @@ interface SchedulerOptions {
   /** The delay of the first missed job after the start, and between the others; 30 s and 15 s by default. */
   readonly missedAfterMs?: number;
   readonly missedApartMs?: number;
-}
-
-interface JobRow {
-  readonly name: string;
-  readonly startedAt: number | null;
-  readonly finishedAt: number | null;
-  readonly result: string | null;
-  readonly error: string | null;
-  readonly cursor: string | null;
-  readonly requestedAt: number | null;
-  readonly requestArguments: string | null;
 }
 
 /** How a run was started. */
@@ -121,36 +104,9 @@ class ScheduledJob {
 
 const MISSED_AFTER_MS = 30_000;
 const MISSED_APART_MS = 15_000;
-const ROW = `SELECT name, last_started_at AS startedAt, last_finished_at AS finishedAt, last_result AS result,
-  last_error AS error, cursor, requested_at AS requestedAt, request_arguments AS requestArguments FROM jobs`;
+const RECORD_RETRIES = 10;
+const RECORD_RETRY_MS = 200;
 const STOPPED: JobOutcome = { isOk: false, text: "The server is stopping." };
-
-/**
- * Requests a run of a job in the running server, from another process. It starts within a second
- * ({@link Scheduler.handleRequests}), or when the server starts next. It replaces a waiting request for the same job.
- * Pass the returned instant to {@link findJobResult} to get the result.
- */
-export function requestJob(writer: Writer, db: Db, name: string, givenArguments: unknown, nowMs: number): number {
-  return writer.runNow(() => {
-    const last = db.sqlite.query<JobRow, [string]>(`${ROW} WHERE name = ?1`).get(name);
-    // The instant identifies a request, so two requests never share one.
-    const requestedAt = Math.max(nowMs, (last?.requestedAt ?? 0) + 1);
-    db.sqlite
-      .query(
-        `INSERT INTO jobs (name, requested_at, request_arguments) VALUES (?1, ?2, ?3)
-         ON CONFLICT DO UPDATE SET requested_at = excluded.requested_at, request_arguments = excluded.request_arguments`,
-      )
-      .run(name, requestedAt, JSON.stringify(givenArguments ?? null));
-    return requestedAt;
-  });
-}
-
-/** The result of a request made by {@link requestJob}; undefined while it waits or runs, or if it was replaced. */
-export function findJobResult(db: Db, name: string, requestedAt: number): JobOutcome | undefined {
-  const row = db.sqlite.query<JobRow, [string]>(`${ROW} WHERE name = ?1`).get(name);
-  if (row === null || row.requestedAt !== null || (row.finishedAt ?? 0) < requestedAt) return undefined;
-  return row.error === null ? { isOk: true, text: row.result ?? "" } : { isOk: false, text: row.error };
-}
 
 /** The registry of jobs and their clockwork. */
 export class Scheduler {
@@ -169,8 +125,8 @@ export class Scheduler {
     }
     const { sqlite } = options.db;
     this.#statements = {
-      row: sqlite.prepare<JobRow, [string]>(`${ROW} WHERE name = ?1`),
-      requested: sqlite.prepare<JobRow, []>(`${ROW} WHERE requested_at IS NOT NULL ORDER BY requested_at`),
+      row: sqlite.prepare<JobRow, [string]>(`${JOB_ROW} WHERE name = ?1`),
+      requested: sqlite.prepare<JobRow, []>(`${JOB_ROW} WHERE requested_at IS NOT NULL ORDER BY requested_at`),
       started: sqlite.prepare(
         `INSERT INTO jobs (name, last_started_at) VALUES (?1, ?2)
          ON CONFLICT DO UPDATE SET last_started_at = excluded.last_started_at`,
@@ -296,7 +252,7 @@ export class Scheduler {
    * Records that a job that deletes by age waits, because the clock may be wrong. Administrators see it in the
    * overview.
    */
-  #recordWaiting(job: Job, untilMs: number): Promise<void> {
+  #recordWaiting(job: Job, untilMs: number): Promise<boolean> {
     const nowMs = this.#options.clock.nowMs();
     const text = `Waits until ${toTimestamp(untilMs)}: the clock leapt ahead and may be wrong.`;
     return this.#record(() => this.#statements.finished.run(job.name, nowMs, nowMs, text, null));
@@ -350,11 +306,15 @@ export class Scheduler {
     // The next start compares the clock with this time, so a jump must be detected before it becomes the time of a run.
     this.#options.clockWatch?.check();
     const finishedAt = Math.max(clock.nowMs(), startedAt, request?.requestedAt ?? 0);
-    await this.#record(() => {
-      const { isOk, text } = outcome;
-      this.#statements.finished.run(job.name, startedAt, finishedAt, isOk ? text : null, isOk ? null : text);
-      if (request !== undefined) this.#statements.handled.run(job.name, request.requestedAt);
-    });
+    const record = () =>
+      this.#record(() => {
+        const { isOk, text } = outcome;
+        this.#statements.finished.run(job.name, startedAt, finishedAt, isOk ? text : null, isOk ? null : text);
+        if (request !== undefined) this.#statements.handled.run(job.name, request.requestedAt);
+      });
+    // Another process waits for the result of a request.
+    for (let left = request === undefined ? 0 : RECORD_RETRIES; !(await record()) && left > 0; left--)
+      await Bun.sleep(RECORD_RETRY_MS);
     if (outcome.isOk) log.debug("Job finished.", { job: job.name, result: outcome.text, ms: finishedAt - startedAt });
     return outcome;
   }
@@ -377,12 +337,17 @@ export class Scheduler {
     }
   }
 
-  /** Writes to the table of jobs. A failure does not stop the job: cleaning up may be what frees disk space. */
-  async #record(body: () => void): Promise<void> {
+  /**
+   * Writes to the table of jobs. A failure does not stop the job: cleaning up may be what frees disk space.
+   * @returns whether it succeeded
+   */
+  async #record(body: () => void): Promise<boolean> {
     try {
       await this.#options.writer.run(body, { isQuiet: true });
+      return true;
     } catch (error) {
       this.#options.log.error("Could not save the state of a job.", { error });
+      return false;
     }
   }
 }

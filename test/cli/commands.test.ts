@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, digestOf } from "../support/client.ts";
+import { acquireServerLock } from "../../src/server/data/lock.ts";
 import { eventually } from "../support/expect.ts";
 import {
   type CommandResult,
+  dispose,
   runLarder,
   sharedServer,
   startServer,
@@ -287,3 +289,16 @@ async function isFolder(path: string): Promise<boolean> {
     () => false,
   );
 }
+
+test("gc ends with a message if the process that owns the data directory starts no jobs", async () => {
+  const stopped = await startServer();
+  try {
+    await stopped.stop();
+    const lock = acquireServerLock(join(stopped.dataDir, "larder.lock"));
+    const { code, stderr } = await stopped.larder(["gc"]);
+    lock.release();
+    expect([code, stderr]).toEqual([2, expect.stringContaining("The server did not start the job")]);
+  } finally {
+    await dispose(stopped);
+  }
+});

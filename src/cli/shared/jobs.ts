@@ -1,7 +1,7 @@
 import { StartupError } from "../../config/startup-error.ts";
 import { openDatabase } from "../../db/open.ts";
 import { Writer } from "../../db/transaction.ts";
-import { findJobResult, type JobOutcome, requestJob } from "../../jobs/scheduler.ts";
+import { findJobResult, isJobRunning, type JobOutcome, requestJob } from "../../jobs/job-requests.ts";
 import { openDataDirectory } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
 import type { RunningCommand } from "./command.ts";
@@ -11,6 +11,8 @@ import { messageOf } from "../../lib/error.ts";
 /** How long a command waits for the database while the server writes without a pause. SQLite tries ten times a second. */
 export const BUSY_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
+/** A server starts a requested job within a second. After this time, it can't. */
+const START_MS_MAX = 15_000;
 
 /** A job to run. */
 interface JobRequest {
@@ -51,11 +53,17 @@ async function runOnServer(command: RunningCommand, request: JobRequest): Promis
   try {
     const writer = new Writer(db.sqlite, command.log());
     const requestedAt = requestJob(writer, db, request.name, request.arguments, Date.now());
-    for (;;) {
+    for (let waitsSinceMs = performance.now(); ; ) {
       const outcome = findJobResult(db, request.name, requestedAt);
       if (outcome !== undefined) return outcome;
       if (findRunningServer(paths.lock) === undefined) {
         throw new StartupError(`The server stopped before ${request.unfinished}. Run the command again to continue.`);
+      }
+      if (isJobRunning(db, request.name)) waitsSinceMs = performance.now();
+      if (performance.now() - waitsSinceMs > START_MS_MAX) {
+        throw new StartupError(
+          `The server did not start the job "${request.name}", or could not save its result. The server's log says why.`,
+        );
       }
       request.onWait?.();
       await Bun.sleep(POLL_MS);

@@ -5,7 +5,7 @@ import { openDatabase } from "../../db/open.ts";
 import { Reader } from "../../db/reader.ts";
 import { REMOTE_STORE_JOB, type MoveRequest, readStatus } from "../../features/storage/remote-store/service.ts";
 import type { TierCounts } from "../../features/storage/remote-store/types.ts";
-import type { JobOutcome } from "../../jobs/scheduler.ts";
+import type { JobOutcome } from "../../jobs/job-requests.ts";
 import { openDataDirectory } from "../../server/data/data-directory.ts";
 import {
   DATA_SETTINGS,

@@ -1,5 +1,5 @@
 import { describeSize } from "../../config/quantities.ts";
-import type { JobOutcome } from "../../jobs/scheduler.ts";
+import type { JobOutcome } from "../../jobs/job-requests.ts";
 import { DATA_SETTINGS, defineCommand, EXIT } from "../shared/command.ts";
 import { runJob } from "../shared/jobs.ts";
 import { count } from "../shared/output.ts";

@@ -1,6 +1,7 @@
 import type { WriteFence } from "../../features/storage/replication/types.ts";
 import { BodyPaces } from "../../http/body-pace.ts";
-import type { JobOutcome, JobState } from "../../jobs/scheduler.ts";
+import type { JobOutcome } from "../../jobs/job-requests.ts";
+import type { JobState } from "../../jobs/scheduler.ts";
 import { RequestStatistics } from "../observability/request-statistics.ts";
 
 /** What the application needs from the running server. */

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
-import { findJobResult, type Job, type JobContext, requestJob, Scheduler } from "../../../src/jobs/scheduler.ts";
+import { findJobResult, requestJob } from "../../../src/jobs/job-requests.ts";
+import { type Job, type JobContext, Scheduler } from "../../../src/jobs/scheduler.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 
 // At half past ten.
@@ -286,6 +287,20 @@ describe("a request from another process", () => {
     ends[1]?.("by request");
     await settled();
     expect(findJobResult(db, "gc", requestedAt)).toEqual({ isOk: true, text: "by request" });
+  });
+
+  test("gets its result although the database rejects the first attempts to save it", async () => {
+    const given = memory();
+    let rejections = 0;
+    const failing = Object.assign(Object.create(given.writer), {
+      run: (...parameters: Parameters<Writer["run"]>) =>
+        rejections++ < 3 ? Promise.reject(new Error("malformed")) : given.writer.run(...parameters),
+    });
+    const { scheduler, db } = setUp(() => Promise.resolve("Removed 3 blobs."), { ...given, writer: failing });
+    const requestedAt = requestJob(given.writer, db, "gc", null, START_MS);
+    scheduler.handleRequests();
+    await scheduler.runNow("gc");
+    expect(findJobResult(db, "gc", requestedAt)).toEqual({ isOk: true, text: "Removed 3 blobs." });
   });
 
   test("that comes while another is handled is handled too", async () => {

@@ -2,7 +2,8 @@
 import { t } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
-import type { JobOutcome, JobState } from "../../../jobs/scheduler.ts";
+import type { JobOutcome } from "../../../jobs/job-requests.ts";
+import type { JobState } from "../../../jobs/scheduler.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";

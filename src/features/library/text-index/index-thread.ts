@@ -21,6 +21,8 @@ interface QueuedCall {
 /** Searches that may wait; further ones are rejected at once, so that clients try again later. */
 const WAITING_MAX = 64;
 const IDLE_MS = 60_000;
+/** If the index is damaged again this soon, building it again does not help: the fault is in the database or the disk. */
+const DAMAGE_APART_MS = 10 * 60_000;
 /** Calls of people in a row; then one of the background, which takes some milliseconds. Else removed texts might stay. */
 const URGENT_IN_ROW_MAX = 8;
 /** Calls of people who wait. */
@@ -52,6 +54,7 @@ export class IndexThread {
   #ending: Promise<void> | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
+  #damagedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: IndexThreadOptions) {
     this.#options = options;
@@ -151,7 +154,8 @@ export class IndexThread {
     else {
       const message = "The search in texts failed. Ask your administrator to check the server log.";
       call?.reject(new AppError("database_error", message, {}, new Error(reply.error)));
-      if (reply.isDamaged) {
+      if (reply.isDamaged && performance.now() - this.#damagedMs > DAMAGE_APART_MS) {
+        this.#damagedMs = performance.now();
         this.#options.log.warn("The text index is damaged; it is built again.", { error: reply.error });
         void this.#clearDamaged();
         return;

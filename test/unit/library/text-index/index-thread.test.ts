@@ -43,7 +43,8 @@ class FakeWorker extends EventTarget {
 
 function createThread(name: string) {
   const path = join(directory, `${name}.db`);
-  writeFileSync(path, "an index");
+  const create = () => writeFileSync(path, "an index");
+  create();
   const workers: FakeWorker[] = [];
   const damaged = Promise.withResolvers<void>();
   let isEnabled = true;
@@ -61,7 +62,7 @@ function createThread(name: string) {
   const switchOff = () => {
     isEnabled = false;
   };
-  return { thread, workers, exists: () => existsSync(path), switchOff, damaged: damaged.promise };
+  return { thread, workers, create, exists: () => existsSync(path), switchOff, damaged: damaged.promise };
 }
 
 test("a call waits until the thread that is ending has closed its files and the index is deleted", async () => {
@@ -90,6 +91,24 @@ test("after damage that a search finds, the index is built again", async () => {
   workers[0]?.end();
   await damaged;
   expect(exists()).toBe(false);
+});
+
+test("damage that remains after the index was built again does not delete it once more", async () => {
+  const { thread, workers, exists, damaged, create } = createThread("damaged again");
+  const first = thread.call("follow", []);
+  workers[0]?.reply({ id: 0, error: "malformed", isDamaged: true });
+  expect(first).rejects.toMatchObject({ reason: "database_error" });
+  await workers[0]?.terminated;
+  workers[0]?.end();
+  await damaged;
+  create();
+  const second = thread.call("follow", []);
+  workers[1]?.reply({ id: 0, error: "malformed", isDamaged: true });
+  expect(second).rejects.toMatchObject({ reason: "database_error" });
+  const third = thread.call("follow", []);
+  workers[1]?.reply({ id: 0, result: { isMore: false, hasTraces: false, unread: [] } });
+  expect(await third).toMatchObject({ isMore: false });
+  expect([workers.length, exists()]).toEqual([2, true]);
 });
 
 test("work that continues after the index was switched off does not create it again", async () => {
