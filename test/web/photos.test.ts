@@ -540,11 +540,12 @@ describeWeb("the photos page", (web) => {
     await shown(`${older.at(-1)} ${PER_DAY}.jpg`).waitFor();
   });
 
-  test("stays at its photo when the shapes of photos above it become known, and remembers the size", async () => {
+  /** The page with 1,200 days of photos. The shapes of all but the newest come when the test releases them. */
+  async function openWithLateShapes() {
     const page = await web.open({ as: await web.account(), path: "/trash" });
-    const days = daysFrom("2024-12-31", 400);
+    const days = daysFrom("2024-12-31", 1_200);
     await page.route("**/api/photos/timeline*", (route) => {
-      const data = { days: days.map((date) => ({ date, count: 25 })), total: 10_000, isIndexing: false };
+      const data = { days: days.map((date) => ({ date, count: 25 })), total: 30_000, isIndexing: false };
       return route.fulfill({ json: { success: true, data: { ...data, isSettling: false } } });
     });
     const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
@@ -568,6 +569,17 @@ describeWeb("the photos page", (web) => {
     const region = page.getByRole("region", { name: "Photos, newest first" });
     await tile(page, `${days[0]} 1.jpg`).waitFor();
     const height = await region.evaluate((element) => element.scrollHeight);
+    const releaseShapes = async () => {
+      release();
+      await eventually("the shapes change the height", async () => {
+        return (await region.evaluate((element) => element.scrollHeight)) !== height;
+      });
+    };
+    return { page, region, days, releaseShapes };
+  }
+
+  test("stays at its photo when the shapes of photos above it become known, and remembers the size", async () => {
+    const { page, region, days, releaseShapes } = await openWithLateShapes();
     await region.evaluate((element) => (element.scrollTop = element.scrollHeight / 2));
     const name = await region.evaluate(async (element) => {
       const view = element.getBoundingClientRect();
@@ -587,15 +599,32 @@ describeWeb("the photos page", (web) => {
         return shown === undefined ? Number.NaN : shown.getBoundingClientRect().top;
       }, name);
     const before = await topOf();
-    release();
-    await eventually("the shapes change the height", async () => {
-      return (await region.evaluate((element) => element.scrollHeight)) !== height;
-    });
+    await releaseShapes();
     await eventually("the photo is where it was", async () => Math.abs((await topOf()) - before) < 240);
     await page.getByRole("combobox", { name: "Photo size" }).selectOption("small");
     await page.reload();
     await tile(page, `${days[0]} 1.jpg`).waitFor();
     expect(await page.getByRole("combobox", { name: "Photo size" }).inputValue()).toBe("small");
+  });
+
+  test("loses no key of the timeline if shapes become known before the page has seen that it scrolled", async () => {
+    const { page, region, days, releaseShapes } = await openWithLateShapes();
+    await timeline(page).focus();
+    await page.keyboard.press("ArrowDown");
+    await tile(page, `${days[31]} 1.jpg`).waitFor();
+    // The browser sends the event of a scroll with its next frame, which can be late.
+    await region.evaluate((element) => {
+      const hold = (event: Event) => event.stopImmediatePropagation();
+      document.addEventListener("scroll", hold, true);
+      element.addEventListener("release", () => document.removeEventListener("scroll", hold, true));
+    });
+    await page.keyboard.press("PageDown");
+    await releaseShapes();
+    await region.evaluate((element) => {
+      element.dispatchEvent(new Event("release"));
+      element.dispatchEvent(new Event("scroll"));
+    });
+    await tile(page, "2023-12-31 1.jpg").waitFor({ timeout: 10_000 });
   });
 
   test("plays a slideshow from the page, which pauses, moves, and ends with Back", async () => {

@@ -60,7 +60,7 @@ export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Lay
 
   useLayoutEffect(() => {
     const element = scroller.current;
-    const last = anchor.current;
+    const last = element === null ? undefined : latestAnchor(element, anchor.current, lastTop.current);
     if (element !== null && last !== undefined && last.layout !== layout) {
       const top = topOfAnchor(layout, last);
       if (Math.abs(element.scrollTop - top) >= 1) element.scrollTop = top;
@@ -103,6 +103,17 @@ function anchorAt(layout: Layout, scrollTop: number): Anchor | undefined {
     part: isInside ? beyond / height : 0,
     pixels: isInside ? 0 : beyond,
   };
+}
+
+/**
+ * The anchor of the view before the layout changed. The event of a scroll comes only with the next frame, so the known
+ * anchor can be that of an earlier position. But a grid that became shorter is scrolled by the browser alone.
+ */
+function latestAnchor(element: HTMLElement, known: Anchor | undefined, knownTop: number): Anchor | undefined {
+  const { scrollTop, scrollHeight, clientHeight } = element;
+  const isShortened = scrollTop < knownTop && scrollTop >= scrollHeight - clientHeight - 1;
+  if (known === undefined || scrollTop === knownTop || isShortened) return known;
+  return anchorAt(known.layout, scrollTop);
 }
 
 function topOfAnchor(layout: Layout, { date, at, part, pixels }: Anchor): number {
