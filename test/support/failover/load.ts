@@ -22,6 +22,7 @@ const LARGEST_POWER = 11;
 /** How many bytes of random data the contents are cut from. */
 const NOISE_BYTES = 4 * 1024 * 1024;
 const PAUSE_MS = 150;
+const ATTEMPTS_MAX = 100;
 
 const noise = crypto.getRandomValues(new Uint8Array(NOISE_BYTES / 64));
 const noiseBytes = Uint8Array.from(
@@ -40,22 +41,20 @@ function makeContent(random: SeededRandom, words: string): Uint8Array<ArrayBuffe
 
 /** Creates an account on a server that works. */
 export async function createAccount(ledger: FailoverLedger, node: ClusterNode, number: number): Promise<void> {
-  const email = `user${number}@example.com`;
-  const required = async (what: string, request: SentRequest) => {
-    const { response } = await sendChange(ledger, node, what, request);
-    if (response === undefined || response.status >= 300)
-      throw new Error(`${what} failed: ${response?.status} ${response?.text}`);
-    return response;
+  // A change that was not confirmed may have been made: each attempt has its own names.
+  const signUp = (attempt: number) => {
+    const json = { email: `user${number}.${attempt}@example.com`, password: FIRST_PASSWORD, name: `User ${number}` };
+    return { method: "POST", path: "/api/auth/signup", json };
   };
-  const signUp = { email, password: FIRST_PASSWORD, name: `User ${number}` };
-  const created = await required("sign up", { method: "POST", path: "/api/auth/signup", json: signUp });
+  const created = await acknowledged(ledger, node, "sign up", signUp);
   const token = created.string("token");
-  const app = await required("app password", {
+  const email = created.string("user.email");
+  const app = await acknowledged(ledger, node, "app password", (attempt) => ({
     method: "POST",
     path: "/api/users/app-passwords",
     authorization: `Bearer ${token}`,
-    json: { name: "program", currentPassword: FIRST_PASSWORD },
-  });
+    json: { name: `program ${attempt}`, currentPassword: FIRST_PASSWORD },
+  }));
   ledger.accounts.push({
     email,
     token,
@@ -66,6 +65,23 @@ export async function createAccount(ledger: FailoverLedger, node: ClusterNode, n
     isPasswordChanged: true,
     appPassword: app.string("data.password"),
   });
+}
+
+/** Sends a request until the server acknowledges it: on a busy machine, a short lease can expire for a moment. */
+async function acknowledged(
+  ledger: FailoverLedger,
+  node: ClusterNode,
+  what: string,
+  requestOf: (attempt: number) => SentRequest,
+): Promise<ApiResponse> {
+  for (let attempt = 1; ; attempt++) {
+    const { response } = await sendChange(ledger, node, what, requestOf(attempt));
+    if (response !== undefined && response.status < 300) return response;
+    const isTemporary = response === undefined || response.status === 503;
+    if (!isTemporary || attempt === ATTEMPTS_MAX)
+      throw new Error(`${what} failed: ${response?.status} ${response?.text}`);
+    await Bun.sleep(PAUSE_MS);
+  }
 }
 
 /** One client, which sends one request after the other. */
