@@ -18,8 +18,6 @@ const SCHEDULE_AFTER_MS = 500;
 const QUICK_CHECK_AFTER_MS = 120_000;
 /** How often the server checks whether a snapshot is due. */
 const SNAPSHOT_CHECK_MS = 1_000;
-/** Pause after a failed snapshot, because of a full disk or a damaged database. */
-const SNAPSHOT_REST_MS = 60_000;
 
 /** The work that a server does without a request: scheduled jobs, queues, indexes, and changes by other processes. */
 export class Background {
@@ -28,7 +26,6 @@ export class Background {
   readonly #clockWatch: ClockWatch;
   readonly #queueWorker: QueueWorker;
   readonly #timers: ReturnType<typeof setTimeout>[] = [];
-  #snapshotRestsUntilMs = 0;
   #checkedMs = 0;
 
   constructor(services: Services) {
@@ -115,17 +112,11 @@ export class Background {
 
   #takeSnapshotIfDue(): void {
     const { snapshots, log } = this.#services;
-    if (performance.now() < this.#snapshotRestsUntilMs) return;
     try {
-      if (snapshots.isDue()) void this.#takeSnapshot();
+      if (snapshots.isDue()) void this.scheduler.runNow(SNAPSHOT_JOB);
     } catch (error) {
       // Without a free descriptor the folder can't be read. The connection guard has logged that, and frees some.
       if (!isExhausted(error)) log.warn("Cannot read the snapshots; will retry.", { error });
     }
-  }
-
-  async #takeSnapshot(): Promise<void> {
-    const { isOk } = await this.scheduler.runNow(SNAPSHOT_JOB);
-    if (!isOk) this.#snapshotRestsUntilMs = performance.now() + SNAPSHOT_REST_MS;
   }
 }

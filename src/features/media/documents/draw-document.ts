@@ -36,7 +36,13 @@ async function drawFirstPage(pdf: string | Uint8Array, longestSide: number): Pro
 
 async function readBeginning(path: string): Promise<string> {
   let text = "";
-  const sink = new TextSink((part) => (text += part), TEXT_TIME_MS, PAGE_TEXT_BYTES);
+  // By the clock, as the limit of thumbnails.
+  const untilMs = performance.now() + TEXT_TIME_MS;
+  const sink = new TextSink(
+    (part) => (text += part),
+    () => performance.now() > untilMs,
+    PAGE_TEXT_BYTES,
+  );
   await readOffice(path, sink);
   sink.end();
   return text;

@@ -9,24 +9,18 @@ const NO_TEXT = /[\0-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]/g;
 /** Collects the text of a file, sends it on in parts, and stops at the limits of size and time. */
 export class TextSink {
   readonly #send: (part: string) => void;
-  readonly #timeMs: number;
-  readonly #untilMs: number;
-  readonly #usedMs = processorMs();
+  readonly #isTimeOver: () => boolean;
   readonly #bytesMax: number;
   #part = "";
   #sizeBytes = 0;
   #isTruncated = false;
   #isOutOfTime = false;
 
-  /**
-   * @param timeMs after this much processor time no more text is wanted: what was read until then is better than nothing.
-   *   On a busy machine, this process waits for much of the time that the clock shows.
-   */
-  constructor(send: (part: string) => void, timeMs: number, bytesMax = TEXT_BYTES_MAX) {
+  /** @param isTimeOver whether no more text is wanted: what was read until then is better than nothing. Asked often */
+  constructor(send: (part: string) => void, isTimeOver: () => boolean, bytesMax = TEXT_BYTES_MAX) {
     this.#send = send;
+    this.#isTimeOver = isTimeOver;
     this.#bytesMax = bytesMax;
-    this.#timeMs = timeMs;
-    this.#untilMs = performance.now() + timeMs;
   }
 
   /** Whether some of the text was left out. */
@@ -41,9 +35,7 @@ export class TextSink {
 
   /** Whether more text is wanted. Ask before reading on. */
   get isOpen(): boolean {
-    // The clock is quick to read, and is never behind the processor time of one thread.
-    const mayBeLate = !this.#isTruncated && performance.now() > this.#untilMs;
-    if (mayBeLate && processorMs() - this.#usedMs > this.#timeMs) {
+    if (!this.#isTruncated && this.#isTimeOver()) {
       this.#isOutOfTime = true;
       this.truncate();
     }
@@ -81,10 +73,4 @@ export class TextSink {
     this.#send(this.#part.slice(0, length));
     this.#part = this.#part.slice(length);
   }
-}
-
-/** The processor time that this process has used. */
-function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
 }

@@ -89,10 +89,9 @@ test.each([
 ])(
   "a ZIP bomb of %s is unpacked only up to the limits",
   async (_, xml, reason) => {
-    const bomb = makeZip({ "word/document.xml": xml });
-    expect(await extraction.text(bomb, DOCX)).toBe(reason);
+    expect(await extraction.text(makeZip({ "word/document.xml": xml }), DOCX)).toBe(reason);
   },
-  120_000,
+  60_000,
 );
 
 test("a document with more text than the limit has the first 10 MB", async () => {
