@@ -49,7 +49,7 @@ test("a command that requests a job gets its result although the damage makes th
     const row = sqlite
       .query<{ page: number }, []>("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'nodes'")
       .get();
-    await damagePage(database, seededRandom(1), (row?.page ?? 0) - 1);
+    await damagePage(database, (row?.page ?? 0) - 1, seededRandom(1));
     await server.start();
     await admin.client.upload("new", { name: "new" });
     await admin.client.post("/api/admin/jobs/quick-check/run");
@@ -58,9 +58,8 @@ test("a command that requests a job gets its result although the damage makes th
       1,
       expect.stringContaining("Nothing is removed from the store until it is restored."),
     ]);
-    // Each step of each worker failing at once would fill the log.
+    // Building it again does not help.
     expect(server.log.split("The text index is damaged").length).toBeLessThanOrEqual(2);
-    expect(server.log.split("no snapshot was taken").length).toBeLessThanOrEqual(2);
   });
 }, 120_000);
 
@@ -83,7 +82,8 @@ test("a damaged page of the database stops the start or is reported, never crash
         await cp(server.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
         // Without the run mark, this is not a copy, which would open from its snapshot.
         await rm(join(dataDir, "larder.state"));
-        await damagePage(join(dataDir, "larder.db"), random);
+        const database = join(dataDir, "larder.db");
+        await damagePage(database, random.below((await stat(database)).size / pageBytes), random);
         reported[await expectReport(dataDir, admin.token)] += 1;
         await expectRestore(dataDir, admin.token, stored);
       } finally {
@@ -94,8 +94,8 @@ test("a damaged page of the database stops the start or is reported, never crash
   });
 }, 120_000);
 
-async function damagePage(path: string, random: SeededRandom, given?: number): Promise<void> {
-  const page = given ?? random.below((await stat(path)).size / pageBytes);
+/** @param page counted from 0 */
+async function damagePage(path: string, page: number, random: SeededRandom): Promise<void> {
   const database = await open(path, "r+");
   await database.write(random.bytes(pageBytes), 0, pageBytes, page * pageBytes);
   await database.close();

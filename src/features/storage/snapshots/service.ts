@@ -42,6 +42,8 @@ const SNAPSHOTS_AFTER_THINNING = 40;
 /** Limit for all snapshots together, as a multiple of the database, but at least the minimum. */
 const TOTAL_TIMES = 12;
 const SNAPSHOT_BYTES_MIN = 512 * 1024 * 1024;
+/** Pause after a failure, because of a full disk or a damaged database: retries each second would fill the log. */
+const FAILURE_REST_MS = 15_000;
 /** Free space that a snapshot needs, as a multiple of the database. */
 const ROOM_TIMES = 2;
 
@@ -60,6 +62,8 @@ export class Snapshots {
   #seen: DatabaseState | undefined;
   /** The time of that state. */
   #begunAtMs = Number.POSITIVE_INFINITY;
+  /** When the last attempt failed; undefined if it succeeded. */
+  #failedAtMs: number | undefined;
   #taking: Promise<Snapshot> | undefined;
   #working: Promise<unknown> = Promise.resolve();
 
@@ -79,13 +83,21 @@ export class Snapshots {
    * @throws Error if it could not be taken; earlier snapshots stay
    */
   takeWhenDue(): Promise<Snapshot | undefined> {
-    return this.#alone(async () => (this.isDue() ? this.#take("scheduled") : undefined));
+    return this.#alone(async () => (this.#isNeeded() ? this.#take("scheduled") : undefined));
   }
 
   /**
-   * Whether the database has changed and the interval has passed, or there is no snapshot. False while one is taken.
+   * Whether the database has changed and the interval has passed, or there is no snapshot. False while one is taken, and
+   * shortly after a failure.
    */
   isDue(): boolean {
+    const sinceFailureMs = this.#options.clock.nowMs() - (this.#failedAtMs ?? Number.NEGATIVE_INFINITY);
+    // After the clock was set back, the next attempt is made at once.
+    const isResting = sinceFailureMs >= 0 && sinceFailureMs < FAILURE_REST_MS;
+    return !isResting && this.#isNeeded();
+  }
+
+  #isNeeded(): boolean {
     if (this.#taking !== undefined) return false;
     const [newest] = this.list();
     return newest === undefined || (this.#hasChanged() && this.#isTime(newest));
@@ -155,6 +167,17 @@ export class Snapshots {
   }
 
   async #take(label: string): Promise<Snapshot> {
+    try {
+      const snapshot = await this.#attempt(label);
+      this.#failedAtMs = undefined;
+      return snapshot;
+    } catch (error) {
+      this.#failedAtMs = this.#options.clock.nowMs();
+      throw error;
+    }
+  }
+
+  async #attempt(label: string): Promise<Snapshot> {
     const { databasePath, folder, clock, log, writer } = this.#options;
     if (writer.isDamaged)
       throw new Error("The database is damaged, so no snapshot was taken. Earlier snapshots are kept.");

@@ -116,6 +116,23 @@ describe("a snapshot is due", () => {
     expect(snapshots.isDue()).toBe(false);
   });
 
+  test("only 15 seconds after a failure, except for a scheduled run", async () => {
+    roomBytes = 0;
+    await expect(snapshots.takeWhenDue()).rejects.toThrow("Not enough disk space");
+    expect(snapshots.isDue()).toBe(false);
+    nowMs += 15_000 - 1;
+    expect(snapshots.isDue()).toBe(false);
+    await expect(snapshots.takeWhenDue()).rejects.toThrow("Not enough disk space");
+    nowMs += 15_000;
+    expect(snapshots.isDue()).toBe(true);
+    roomBytes = 1e12;
+    expect(await snapshots.takeWhenDue()).toBeDefined();
+    await change();
+    passwords = "second";
+    nowMs += 2_000;
+    expect(snapshots.isDue()).toBe(true);
+  });
+
   test("not while one is being taken, only after it", async () => {
     const taking = snapshots.take("scheduled");
     await change();
