@@ -92,13 +92,13 @@ describe("sidecars", () => {
   test("don't repeat the time and the location that a photo states itself", async () => {
     const account = await server().signUp();
     const { client } = account;
-    const place = async (name: string, location: string) =>
+    const locate = async (name: string, location: string) =>
       client.storedId(await placedJpeg(++made, 48.5, -16.25), {
         name,
         fields: { metadata: JSON.stringify({ location }) },
       });
-    await place("same.jpg", "48.5,-16.25");
-    await place("other.jpg", "48.6,-16.25");
+    await locate("same.jpg", "48.5,-16.25");
+    await locate("other.jpg", "48.6,-16.25");
     const date = async (name: string, capturedAt: string) => {
       const photo = await livePhoto(++made, { takenAt: "2024:05:06 07:08:09" });
       return client.storedId(photo, { name, fields: { capturedAt } });

@@ -85,9 +85,9 @@ export class AlbumRows {
     return this.#statements.byPublicId.get(publicId) ?? undefined;
   }
 
-  /** The oldest album of an account with this name, or one after it. @param number how many older ones are passed over */
-  findByName(accountId: number, name: string, number: number): Album | undefined {
-    return this.#statements.byName.get(accountId, fold(name), name, number) ?? undefined;
+  /** The oldest album of an account with this name; `skipped` older ones are passed over. */
+  findByName(accountId: number, name: string, skipped: number): Album | undefined {
+    return this.#statements.byName.get(accountId, fold(name), name, skipped) ?? undefined;
   }
 
   findById(id: number): Album | undefined {

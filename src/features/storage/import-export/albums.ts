@@ -129,24 +129,24 @@ export class ImportedAlbums {
     const ids = new Map<string, (string | undefined)[]>();
     for (const entry of this.#options.entries) {
       const named = ids.get(entry.name) ?? [];
-      const number = named.filter((id) => id !== undefined).length;
-      ids.set(entry.name, [...named, await this.#writeAlbum(entry, number)]);
+      const skipped = named.filter((id) => id !== undefined).length;
+      ids.set(entry.name, [...named, await this.#writeAlbum(entry, skipped)]);
     }
     return ids;
   }
 
   /**
-   * @param number how many albums of this name come before it
+   * @param skipped how many albums of this name come before it
    * @returns its id; undefined if it has none of its files
    */
   async #writeAlbum(
     { name, description = "", cover, items }: ManifestAlbum,
-    number: number,
+    skipped: number,
   ): Promise<string | undefined> {
     const { albums, user } = this.#options;
     const fileIds = items.flatMap((path) => this.#findId(path) ?? []);
     if (items.length > 0 && fileIds.length === 0) return undefined;
-    const { publicId, isNew } = await albums.addByName(user, { name, description, fileIds }, number);
+    const { publicId, isNew } = await albums.addByName(user, { name, description, fileIds, skipped });
     const coverFileId = cover === undefined ? undefined : this.#findId(cover);
     if (isNew && coverFileId !== undefined && fileIds.includes(coverFileId)) {
       await albums.update(user, publicId, { coverFileId });

@@ -43,7 +43,7 @@ export class ExportedSidecars {
 
   /** Call for each file of the account, before {@link jobFor}. @param path on disk */
   noteFile(path: string): void {
-    if (fold(path).endsWith(SIDECAR_SUFFIX)) this.#own.add(fold(path));
+    if (/\.xmp$/i.test(path)) this.#own.add(fold(path));
   }
 
   /**
@@ -56,7 +56,8 @@ export class ExportedSidecars {
     const isEmpty = isWithoutFacts(facts);
     const target = `${disk}${SIDECAR_SUFFIX}`;
     // Lightroom names them without the extension of the photo. Programs would ignore such a file next to another one.
-    const own = [target, disk.replace(/\.[^./]+$/, SIDECAR_SUFFIX)].find((name) => this.#own.has(fold(name)));
+    const names = this.#own.size === 0 ? [] : [target, disk.replace(/\.[^./]+$/, SIDECAR_SUFFIX)];
+    const own = names.find((name) => this.#own.has(fold(name)));
     if (own === undefined) return { target, text: toSidecar(facts), isEmpty };
     if (!isEmpty) this.#leaveOut(path, `${describePath(own)} is a file of the account. It was not changed.`);
     return undefined;
@@ -115,7 +116,7 @@ function isWithoutFacts({ description, tags, capturedAt, location, isFavorite, a
   return values.every((value) => value === undefined) && tags.length === 0 && !isFavorite && albums.length === 0;
 }
 
-/** Whether a file states the time by itself: uploads from phones take it from the file. Files state whole seconds. */
+/** Whether the file states the same time: uploads from phones take theirs from it. Files state whole seconds. */
 function isInFile(capturedAt: string | null, media: MediaInfo | undefined): boolean {
   if (capturedAt === null || media === undefined || media.takenAt === null) return false;
   return toSeconds(capturedAt) === toSeconds(media.takenAt);

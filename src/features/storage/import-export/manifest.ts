@@ -30,7 +30,7 @@ export interface ManifestEntry {
   readonly capturedAt?: string | undefined;
   /** Name as uploaded, if it differs from the name in the account. */
   readonly originalName?: string | undefined;
-  /** If the name does not tell it. */
+  /** If it does not follow from the name. */
   readonly mediaType?: string | undefined;
   /** The modification time as the device sent it, if that is not how it is written otherwise: with an offset. */
   readonly fileModifiedAt?: string | undefined;

@@ -106,7 +106,7 @@ export interface ImportJob {
   readonly path: string;
   /** File name, for the media type. */
   readonly name: string;
-  /** The media type if the content doesn't tell it; undefined to take it from the name. */
+  /** The media type of content without a signature; undefined to take it from the name. */
   readonly declaredType: string | undefined;
   /** `hash` only reads the file. */
   readonly how: "copy" | "link" | "hash";
