@@ -53,13 +53,13 @@ export class ExportedSidecars {
   jobFor(file: FileNode, disk: string, path: string, account: AccountFacts): SidecarJob | undefined {
     if (!/^(image|video)\//.test(file.mediaType)) return undefined;
     const facts = this.#factsOf(file, account);
-    const isEmpty = isWithoutFacts(facts);
+    const text = isWithoutFacts(facts) ? undefined : toSidecar(facts);
     const target = `${disk}${SIDECAR_SUFFIX}`;
     // Lightroom names them without the extension of the photo. Programs would ignore such a file next to another one.
     const names = this.#own.size === 0 ? [] : [target, disk.replace(/\.[^./]+$/, SIDECAR_SUFFIX)];
     const own = names.find((name) => this.#own.has(fold(name)));
-    if (own === undefined) return { target, text: toSidecar(facts), isEmpty };
-    if (!isEmpty) this.#leaveOut(path, `${describePath(own)} is a file of the account. It was not changed.`);
+    if (own === undefined) return { target, text };
+    if (text !== undefined) this.#leaveOut(path, `${describePath(own)} is a file of the account. It was not changed.`);
     return undefined;
   }
 

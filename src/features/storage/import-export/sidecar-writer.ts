@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { errorCode } from "../../../lib/error.ts";
 import { writeAll } from "../../../lib/write-all.ts";
 import type { SidecarJob, SidecarResult } from "./types.ts";
-import { isUnchangedSidecar } from "./xmp.ts";
+import { EMPTY_SIDECAR, isUnchangedSidecar } from "./xmp.ts";
 
 /** Larger files are not sidecars of Larder. */
 const SIDECAR_BYTES_MAX = 4 * 1024 * 1024;
@@ -16,14 +16,15 @@ const FILE_MODE = 0o666;
  */
 export function writeSidecar(job: SidecarJob, staged: string, isSyncing: boolean): SidecarResult {
   const existing = readRegularFile(job.target);
-  if (existing === undefined && job.isEmpty) return { state: "absent" };
-  if (existing === job.text) return { state: "unchanged" };
+  if (existing === undefined && job.text === undefined) return { state: "absent" };
+  const text = job.text ?? EMPTY_SIDECAR;
+  if (existing === text) return { state: "unchanged" };
   if (existing === null || (existing !== undefined && !isUnchangedSidecar(existing))) return { state: "foreign" };
   try {
     const { O_WRONLY, O_CREAT, O_EXCL } = fs.constants;
     const fd = fs.openSync(staged, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
     try {
-      writeAll(fd, Buffer.from(job.text));
+      writeAll(fd, Buffer.from(text));
       if (isSyncing) fs.fsyncSync(fd);
     } finally {
       fs.closeSync(fd);

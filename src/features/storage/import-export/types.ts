@@ -195,9 +195,8 @@ export interface WithoutSidecar {
 /** A sidecar to be written next to a photo. */
 export interface SidecarJob {
   readonly target: string;
-  readonly text: string;
-  /** Whether it says nothing: then it is written only over an earlier one. */
-  readonly isEmpty: boolean;
+  /** Undefined if it says nothing: then it is written only over an earlier one. */
+  readonly text: string | undefined;
 }
 
 /** The result of a {@link SidecarJob}. */

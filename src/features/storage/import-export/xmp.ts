@@ -36,6 +36,8 @@ const NAMESPACES: Readonly<Record<string, string>> = {
   xmp: "http://ns.adobe.com/xap/1.0/",
 };
 
+const DATES = ["exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate"];
+
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const HEAD =
   /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<x:xmpmeta xmlns:x="adobe:ns:meta\/" x:xmptk="Larder ([0-9a-f]{64})">\n/;
@@ -48,6 +50,16 @@ export function toSidecar(facts: PhotoFacts): string {
   const body = toBody(facts);
   return `${DECLARATION}<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="Larder ${digestOf(body)}">\n${body}`;
 }
+
+/** A sidecar that says nothing. */
+export const EMPTY_SIDECAR = toSidecar({
+  description: undefined,
+  tags: [],
+  capturedAt: undefined,
+  location: undefined,
+  isFavorite: false,
+  albums: [],
+});
 
 /**
  * Whether a text is a sidecar as Larder wrote it. Other programs that write a sidecar replace the name of the toolkit, and
@@ -91,8 +103,6 @@ function propertiesOf({ description, tags, capturedAt, location, isFavorite, alb
     ...(albums.length === 0 ? [] : [collections(albums)]),
   ];
 }
-
-const DATES = ["exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate"];
 
 function element(name: string, content: string): string {
   return `<${name}>${content}</${name}>`;
