@@ -38,6 +38,7 @@ import { Quarantine } from "./quarantine.ts";
 import { RemoteReader, type RemoteStore } from "./remote.ts";
 import { SyncQueue } from "./sync-queue.ts";
 import { errorCode } from "../lib/error.ts";
+import { say } from "../translations/say.ts";
 
 /** Dependencies of {@link DiskBlobStore}. */
 interface DiskBlobStoreOptions {
@@ -331,7 +332,7 @@ export class DiskBlobStore implements BlobStore {
     if ((await this.hash(digest)) === digest) return;
     throw new AppError(
       "storage_error",
-      "The server could not store the file correctly. Try again, or ask your administrator to check the disk.",
+      say`The server could not store the file correctly. Try again, or ask your administrator to check the disk.`,
     );
   }
 

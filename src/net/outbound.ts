@@ -11,6 +11,7 @@ import { dns } from "bun";
 import { AppError } from "../errors.ts";
 import { isPublicAddress, normalizeAddress } from "../lib/cidr.ts";
 import type { AllowedTargets } from "../lib/allowed-targets.ts";
+import { type Message, say } from "../translations/say.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** Returns the addresses of a host name. Rejects if it has none or the name server does not respond. */
@@ -62,11 +63,12 @@ export class OutboundError extends Error {
 
   constructor(
     readonly failure: OutboundFailure,
-    message: string,
+    /** Text that people read, or only the log. */
+    readonly text: Message | string,
     /** The target is in a private network: the kind of failure would reveal to the user what is in that network. */
     readonly isPrivate = false,
   ) {
-    super(message);
+    super(typeof text === "string" ? text : text.english);
   }
 }
 
@@ -112,15 +114,14 @@ export class Outbound {
       const url = parseTarget(address);
       this.#checkScheme(url);
       const hostname = hostOf(url);
-      if (this.#allow.isEmpty && PRIVATE_NAMES.test(hostname)) throw forbidden("is a private network name");
+      if (this.#allow.isEmpty && PRIVATE_NAMES.test(hostname)) throw forbidden(say`is a private network name`);
       const addresses = await this.#findAddresses(hostname);
       if (addresses !== undefined) this.#permitted(url, addresses);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       throw new AppError(
         "forbidden_target",
-        `The address in ${field} is not allowed: it ${error.message}. Use a public https:// address, or ask ` +
-          "the administrator to allow it (LARDER_OUTBOUND_ALLOW).",
+        say`The address in ${field} is not allowed: it ${error.text}. Use a public https:// address, or ask the administrator to allow it (LARDER_OUTBOUND_ALLOW).`,
         { field },
         error,
       );
@@ -146,15 +147,14 @@ export class Outbound {
    */
   async checkHost(host: string, port: number, field: string): Promise<void> {
     try {
-      if (this.#allow.isEmpty && PRIVATE_NAMES.test(host)) throw forbidden("is a private network name");
+      if (this.#allow.isEmpty && PRIVATE_NAMES.test(host)) throw forbidden(say`is a private network name`);
       await this.resolveHost(host, port);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       if (error.failure !== "forbidden") return;
       throw new AppError(
         "forbidden_target",
-        `The address in ${field} is not allowed: it ${error.message}. Use a public address, or ask the operator to ` +
-          "set it in larder.toml or to allow it (LARDER_OUTBOUND_ALLOW).",
+        say`The address in ${field} is not allowed: it ${error.text}. Use a public address, or ask the operator to set it in larder.toml or to allow it (LARDER_OUTBOUND_ALLOW).`,
         { field },
         error,
       );
@@ -181,7 +181,7 @@ export class Outbound {
       const known = timeout.aborted
         ? new OutboundError("timeout", `no complete response within ${this.#timeoutMs} ms`)
         : translate(error);
-      throw isPrivate ? new OutboundError(known.failure, known.message, true) : known;
+      throw isPrivate ? new OutboundError(known.failure, known.text, true) : known;
     }
   }
 
@@ -206,7 +206,7 @@ export class Outbound {
   }
 
   #checkScheme(url: URL): void {
-    if (url.protocol === "http:" && this.#allow.isEmpty) throw forbidden("must begin with https://");
+    if (url.protocol === "http:" && this.#allow.isEmpty) throw forbidden(say`must begin with https://`);
   }
 
   /** The addresses of a host that may be connected to. @throws OutboundError forbidden if there is none */
@@ -221,8 +221,8 @@ export class Outbound {
         : normal.filter((address) => isPublicAddress(address) || allowed.includes(address));
     if (permitted.length > 0) return permitted;
     throw url.protocol === "http:" && normal.some(isPublicAddress)
-      ? forbidden("must begin with https://")
-      : forbidden("resolves to a private or reserved network address");
+      ? forbidden(say`must begin with https://`)
+      : forbidden(say`resolves to a private or reserved network address`);
   }
 
   /** Like {@link #addressesOf}; undefined if the name can't be resolved now. */
@@ -256,9 +256,9 @@ async function resolveByMachine(hostname: string): Promise<string[]> {
 function parseTarget(address: string): URL {
   const url = address.length > URL_LENGTH_MAX ? null : URL.parse(address);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw forbidden("must be a URL that begins with https://");
+    throw forbidden(say`must be a URL that begins with https://`);
   }
-  if (url.username !== "" || url.password !== "") throw forbidden("must not contain a user name or password");
+  if (url.username !== "" || url.password !== "") throw forbidden(say`must not contain a user name or password`);
   return url;
 }
 
@@ -271,8 +271,8 @@ function portOf({ port, protocol }: URL): number {
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
-function forbidden(message: string): OutboundError {
-  return new OutboundError("forbidden", message);
+function forbidden(what: Message): OutboundError {
+  return new OutboundError("forbidden", what);
 }
 
 /** Sends one request to one address, over its own connection. */

@@ -54,7 +54,8 @@ function translationOf(tag: string): Translation {
   return translation;
 }
 
-function formatOf(tag: string): MessageFormat {
+/** How a language writes numbers and plurals. */
+export function formatOf(tag: string): MessageFormat {
   const numbers = new Map<string, Intl.NumberFormat>();
   const numberFormat = (name: string, options: Intl.NumberFormatOptions = {}) => {
     const known = numbers.get(name) ?? new Intl.NumberFormat(tag, options);

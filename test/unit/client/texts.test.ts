@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { dirname, join, normalize } from "node:path";
 import { type MessageFormatElement, parse, TYPE } from "@formatjs/icu-messageformat-parser";
 import { Glob } from "bun";
+import { findMessages } from "../../../scripts/texts/errors.ts";
 import { collectTexts, TEXT_FILES } from "../../../scripts/texts/texts.ts";
 import { LANGUAGES } from "../../../src/translations/languages.ts";
 
@@ -22,7 +23,11 @@ async function readTexts(tag: string, file: string): Promise<Texts> {
   return new Map(flatten(await Bun.file(join(ROOT, "src/translations", tag, `${file}.json`)).json()));
 }
 
-const english = { client: await readTexts("en", "client"), server: await readTexts("en", "server") };
+const english = {
+  client: await readTexts("en", "client"),
+  server: await readTexts("en", "server"),
+  errors: await readTexts("en", "errors"),
+};
 
 test.each(TEXT_FILES)(
   "the English texts of the %s are those of the source: run scripts/texts/texts.ts",
@@ -45,6 +50,28 @@ test("every English text is used", async () => {
     }
   }
   expect(unused).toEqual([]);
+});
+
+/** Files that show texts of other sources in errors, or texts of the command line, and why they can't be translated. */
+const UNTRANSLATED = {
+  "src/cli/accounts/app-password.ts": "a text of the command line",
+  "src/cli/accounts/setup-link.ts": "a text of the command line",
+  "src/cli/accounts/token.ts": "a text of the command line",
+  "src/cli/shared/services.ts": "a text of the command line",
+  "src/config/settings/network.ts": "a text of the platform",
+  "src/features/administration/settings/service.ts": "a text that is in the log as well",
+  "src/features/library/files/bulk.ts": "a stored message",
+  "src/features/media/editing/edit-process.ts": "a message of another process",
+  "src/features/mobile/offline-queue/queries.ts": "a stored message",
+  "src/features/storage/import-export/import-progress.ts": "a text of the command line",
+  "src/features/storage/import-export/transfer-pool.ts": "a text of the command line",
+  "src/http/schema-problem.ts": "a text of the validation library",
+};
+
+test("every message of an error can be translated", async () => {
+  const { problems, untranslated } = await findMessages();
+  expect(problems).toEqual([]);
+  expect(untranslated).toEqual(Object.keys(UNTRANSLATED));
 });
 
 const files = LANGUAGES.flatMap(({ tag }) => TEXT_FILES.map((file) => [tag, file] as const));

@@ -17,6 +17,7 @@ import {
 } from "../../../web/pages/invite-page.ts";
 import { SCRIPTED_PAGE_HEADERS } from "../../../web/pages/scripted-page.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { isFromOurPage } from "../auth/own-forms.ts";
 import type { ProofService } from "../auth/proof.ts";
@@ -161,18 +162,18 @@ function invitePage({ invites, auth, cookies, basePath, welcomeScripts }: Invite
 /** @throws AppError invalid_field */
 function readExpiry({ expiresAt, expiresIn }: typeof NewInviteBody.static, nowMs: number): number | undefined {
   if (expiresAt !== undefined && expiresIn !== undefined) {
-    throw invalidField("expiresIn", "Send either expiresAt or expiresIn, not both.");
+    throw invalidField("expiresIn", say`Send either expiresAt or expiresIn, not both.`);
   }
   if (expiresIn !== undefined) {
     const lifetimeMs = parseDuration(expiresIn);
     if (lifetimeMs === undefined || lifetimeMs <= 0) {
-      throw invalidField("expiresIn", 'expiresIn must be a duration, such as "12h" or "7d".');
+      throw invalidField("expiresIn", say`expiresIn must be a duration, such as "12h" or "7d".`);
     }
     return nowMs + lifetimeMs;
   }
   if (expiresAt === undefined) return undefined;
   const atMs = /^\d{4}-\d\d-\d\d/.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
   if (Number.isNaN(atMs))
-    throw invalidField("expiresAt", "expiresAt must be an ISO 8601 time, such as 2026-01-02T03:04:05.678Z.");
+    throw invalidField("expiresAt", say`expiresAt must be an ISO 8601 time, such as 2026-01-02T03:04:05.678Z.`);
   return atMs;
 }

@@ -1,5 +1,6 @@
 /** A user's settings: the defaults, and how a change is merged in. */
 import { invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 
 /** The hours in which notifications are deferred. Times are HH:MM in `timezone`. */
 export interface QuietHours {
@@ -133,7 +134,7 @@ function checkTimeZone(zone: string, field: string): void {
   } catch {
     throw invalidField(
       field,
-      `${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
+      say`${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
     );
   }
 }
@@ -144,7 +145,7 @@ function checkLanguage(tag: string): void {
   } catch {
     throw invalidField(
       "language",
-      `${JSON.stringify(tag)} is not a valid language tag. Use a tag such as en or pt-BR.`,
+      say`${JSON.stringify(tag)} is not a valid language tag. Use a tag such as en or pt-BR.`,
     );
   }
 }

@@ -3,6 +3,7 @@ import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel } from "
 import { AppError } from "../../../errors.ts";
 import { messageOf } from "../../../lib/error.ts";
 import { Steps } from "../../../lib/steps.ts";
+import { say } from "../../../translations/say.ts";
 import { type ZipBlob, type ZipBlobs, ZipSource } from "./zip-source.ts";
 
 /** An entry of a ZIP file, as its directory says. Nothing of it has been checked. */
@@ -62,7 +63,7 @@ export async function readZipDirectory(blobs: ZipBlobs, blob: ZipBlob): Promise<
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
-    const message = `This file is not a complete ZIP archive (${messageOf(error)}). Upload it again, or download it.`;
+    const message = say`This file is not a complete ZIP archive (${messageOf(error)}). Upload it again, or download it.`;
     throw new AppError("invalid_request", message, { problem: "damaged" }, error);
   }
   return entries;
@@ -72,7 +73,7 @@ export async function readZipDirectory(blobs: ZipBlobs, blob: ZipBlob): Promise<
 function tooManyEntries(): AppError {
   return new AppError(
     "invalid_request",
-    `Archives of up to ${ZIP_ENTRIES_MAX} entries can be opened here. Download this one.`,
+    say`Archives of up to ${ZIP_ENTRIES_MAX} entries can be opened here. Download this one.`,
     { problem: "too_many_entries", limit: ZIP_ENTRIES_MAX },
   );
 }

@@ -12,6 +12,7 @@ import {
   SHARE_PAGE_POLICY,
   type SharePageFrame,
 } from "../../../web/pages/share-page.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import { PAGE_ROUTE } from "../../accounts/routing/declaration.ts";
@@ -190,5 +191,5 @@ function checkOrigin(request: Request): void {
   const isOtherSite =
     site === null ? origin !== undefined && origin !== "null" && !ours.includes(origin) : site !== "same-origin";
   if (isOtherSite)
-    throw new AppError("csrf", "This form was sent from another site. Open the link and use its own page.");
+    throw new AppError("csrf", say`This form was sent from another site. Open the link and use its own page.`);
 }
