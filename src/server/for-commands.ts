@@ -38,6 +38,9 @@ export interface CommandServices
     | "avatars"
     | "integrity"
     | "remoteStore"
+    | "importRows"
+    | "clock"
+    | "log"
     | "storeJournal"
     | "close"
   > {

@@ -47,8 +47,10 @@ export interface SourceFile {
   /** Unix milliseconds. */
   readonly modifiedMs: number | undefined;
   readonly details: SourceDetails;
+  /** A file of its own, even if the source merges copies and another file has the same content. */
+  readonly isOwnCopy?: true;
   /** Opens the content from its first byte. @throws {SourceError} if it can't be read */
-  readonly open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;
+  readonly open: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
 /** What a source knows of a file; absent if it doesn't. */
