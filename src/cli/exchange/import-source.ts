@@ -185,8 +185,8 @@ function isOnPurpose(reason: string): boolean {
 
 function describe({ end, counts, durationMs }: SourceReport, isDryRun: boolean): string {
   const { imported, importedBytes, updated, merged, unchanged, deleted, problems } = counts;
-  const sum = (isWanted: (reason: string) => boolean) =>
-    Object.entries(problems).reduce((total, [reason, number]) => total + (isWanted(reason) ? number : 0), 0);
+  const sum = (matches: (reason: string) => boolean) =>
+    Object.entries(problems).reduce((total, [reason, number]) => total + (matches(reason) ? number : 0), 0);
   const [leftOut, failed] = [sum(isOnPurpose), sum((reason) => !isOnPurpose(reason))];
   const parts = [
     `${isDryRun ? "Would import" : "Imported"} ${count(imported, "file")} (${describeSize(importedBytes)})`,

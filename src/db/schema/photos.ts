@@ -58,7 +58,7 @@ export const places = sqliteTable("places", {
 
 /**
  * The nearest towns of files whose metadata has a location. The position in the file itself takes precedence. Triggers
- * bring the change into `photos`.
+ * update `photos`.
  */
 export const filePlaces = sqliteTable("file_places", {
   nodeId: integer("node_id").primaryKey(),

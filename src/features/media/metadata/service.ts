@@ -28,7 +28,7 @@ export interface MediaInfoOptions {
   /** Called in the transaction that stores the metadata of a blob. */
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
   /** Called in a transaction that stores the places of files by the locations in their metadata. */
-  readonly onPlaced: (tx: Transaction) => void;
+  readonly onLocated: (tx: Transaction) => void;
   /** Whether uploads are in progress: then reading waits up to {@link PATIENCE_MS}. */
   readonly isBusy: () => boolean;
   /** Failures are recorded for this version. */
@@ -158,7 +158,7 @@ export class MediaInfoService {
 
   /** Finds the towns of files by the locations in their metadata. */
   async #findPlaces(stop: AbortSignal): Promise<void> {
-    const { rows, process, writer, onPlaced } = this.#options;
+    const { rows, process, writer, onLocated } = this.#options;
     for (let some = rows.filePlaces.next(PLACED_TOGETHER); some.length > 0 && !stop.aborted; ) {
       const found: [nodeId: number, place: MediaReading["place"]][] = [];
       for (const { nodeId, location } of some) {
@@ -176,7 +176,7 @@ export class MediaInfoService {
       if (stop.aborted) return;
       await writer.run((tx) => {
         for (const [nodeId, place] of found) rows.filePlaces.put(nodeId, place);
-        onPlaced(tx);
+        onLocated(tx);
       });
       some = rows.filePlaces.next(PLACED_TOGETHER);
     }

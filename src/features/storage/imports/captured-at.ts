@@ -18,7 +18,7 @@ export function isUtc(capturedAt: string): boolean {
 /**
  * The capture time to store.
  * @param given by the source, in UTC
- * @param head the first bytes of the photo
+ * @param head the first bytes of the photo; none if it has no tags
  * @returns undefined if the photo itself says the same
  */
 export async function refineCapturedAt(
@@ -26,6 +26,7 @@ export async function refineCapturedAt(
   head: Uint8Array<ArrayBuffer>,
   mediaType: string,
 ): Promise<string | undefined> {
+  if (head.length === 0) return given;
   const { capturedAt: own } = await readExif(head, mediaType);
   return own === undefined ? given : combine(given, own);
 }
@@ -43,7 +44,10 @@ export function combine(given: string, own: string): string | undefined {
 }
 
 function describeOffset(minutes: number): string {
-  const pad = (value: number) => String(value).padStart(2, "0");
   const size = Math.abs(minutes);
   return `${minutes < 0 ? "-" : "+"}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, "0");
 }

@@ -32,20 +32,20 @@ const UNEXPECTED = "The import stopped because of an unexpected error. The log o
 /** A new run, or the last one of the same source if it has not ended. */
 export async function openRun(
   { rows, writer, clock }: { readonly rows: RunRows; readonly writer: Pick<Writer, "run">; readonly clock: Clock },
-  wanted: Omit<NewRun, "publicId">,
+  newRun: Omit<NewRun, "publicId">,
 ): Promise<ImportRun> {
   return writer.run(() => {
-    const [last] = rows.ofAccount(wanted.accountId, 1, 0);
-    const isSame = last?.kind === wanted.kind && last.origin === wanted.origin && last.source === wanted.source;
+    const [last] = rows.ofAccount(newRun.accountId, 1, 0);
+    const isSame = last?.kind === newRun.kind && last.origin === newRun.origin && last.source === newRun.source;
     const hasEnded = last?.state === "completed" || last?.state === "canceled";
     if (last !== undefined && isSame && !hasEnded) {
-      rows.setRequest(last.id, wanted.request);
-      return { ...last, request: wanted.request };
+      rows.setRequest(last.id, newRun.request);
+      return { ...last, request: newRun.request };
     }
     const nowMs = clock.nowMs();
     const publicId = newId("imp", nowMs);
-    const id = rows.insert({ ...wanted, publicId }, newCounts(), nowMs);
-    rows.removeOld(wanted.accountId, RETAINED_MAX);
+    const id = rows.insert({ ...newRun, publicId }, newCounts(), nowMs);
+    rows.removeOld(newRun.accountId, RETAINED_MAX);
     const run = rows.findById(id);
     if (run === undefined) throw new Error("The new import is not in the database.");
     return run;

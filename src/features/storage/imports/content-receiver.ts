@@ -1,9 +1,9 @@
 import type { BlobLease, BlobStore } from "../../../blobs/blob-store.ts";
 import { AppError } from "../../../errors.ts";
-import { EXIF_HEAD_BYTES } from "../../media/metadata/exif.ts";
 import { detectMediaType } from "../../library/files/media-type.ts";
 import { fileTooLarge, type StorageLimits } from "../../library/files/storage-limits.ts";
 import { isUtc, refineCapturedAt } from "./captured-at.ts";
+import { PhotoHead } from "./photo-head.ts";
 import type { SourceFile } from "./source.ts";
 
 /** The content of a file, durable in the store. */
@@ -46,7 +46,7 @@ export class ContentReceiver {
     const incoming = blobs.begin({ limitBytes, tooLarge });
     try {
       const given = file.details.capturedAt;
-      const head = given !== undefined && isUtc(given) ? new HeadBuffer() : undefined;
+      const head = given !== undefined && isUtc(given) ? new PhotoHead() : undefined;
       for await (const bytes of await file.open(signal)) {
         signal.throwIfAborted();
         head?.add(bytes);
@@ -55,29 +55,12 @@ export class ContentReceiver {
       onRead();
       const mediaType = await detectMediaType(incoming.head, undefined, name);
       const capturedAt =
-        head === undefined || given === undefined ? given : await refineCapturedAt(given, head.bytes(), mediaType);
+        head === undefined || given === undefined ? given : await refineCapturedAt(given, head.join(), mediaType);
       return { lease: await incoming.commit(), mediaType, capturedAt };
     } finally {
       incoming.abort();
       release();
     }
-  }
-}
-
-/** Collects the first bytes of a photo, which have its tags. */
-class HeadBuffer {
-  readonly #chunks: Uint8Array[] = [];
-  #sizeBytes = 0;
-
-  add(bytes: Uint8Array): void {
-    const room = EXIF_HEAD_BYTES - this.#sizeBytes;
-    if (room <= 0) return;
-    this.#chunks.push(new Uint8Array(bytes.subarray(0, room)));
-    this.#sizeBytes += Math.min(room, bytes.length);
-  }
-
-  bytes(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(Buffer.concat(this.#chunks));
   }
 }
 

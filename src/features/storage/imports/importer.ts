@@ -44,7 +44,7 @@ export interface SourceImportRequest {
    * yet.
    */
   readonly hasOtherServer: boolean;
-  /** Whether requests are served meanwhile, so that transactions must be short. */
+  /** Whether requests are served at the same time, so that transactions must be short. */
   readonly isGentle: boolean;
   /** Ends the import early; complete files stay. */
   readonly signal: AbortSignal;
@@ -52,8 +52,10 @@ export interface SourceImportRequest {
 }
 
 /** Files that are read at a time, by where they come from: archives on a disk, and servers. */
-const LOCAL_FILES = 24;
+const LOCAL_FILES = 4;
 const REMOTE_FILES = 6;
+/** Files that were read, and wait for the sync that they share: the more, the fewer syncs. */
+const SYNCING_MAX = 192;
 /** Files that wait for their rows; more are not read until then. */
 const WAITING_MAX = 512;
 const YIELD_MS = 20;
@@ -82,7 +84,9 @@ class SourceImport {
   readonly #receiver: ContentReceiver;
   readonly #itemWriter: ItemWriter;
   readonly #descriptions = new Map<string, string>();
+  /** Files whose bytes are being read, and all files whose bytes are not durable yet. */
   readonly #reading = new Set<Promise<void>>();
+  readonly #open = new Set<Promise<void>>();
   /** Keys of files that are read now: a source may name one twice. */
   readonly #busyKeys = new Set<string>();
   #stored: StoredFile[] = [];
@@ -120,7 +124,7 @@ class SourceImport {
     } catch (error) {
       this.#failure ??= { error };
     }
-    while (this.#reading.size > 0 || this.#writing !== undefined) await Promise.all([...this.#reading, this.#writing]);
+    while (this.#open.size > 0 || this.#writing !== undefined) await Promise.all([...this.#open, this.#writing]);
     signal.throwIfAborted();
     if (this.#failure !== undefined) throw this.#failure.error;
   }
@@ -136,8 +140,7 @@ class SourceImport {
   async #take(file: SourceFile): Promise<void> {
     const { source, progress, isDryRun, user } = this.#request;
     const key = itemKey(source.identity, file.key);
-    const keyText = Buffer.from(key).toString("hex");
-    if (this.#busyKeys.has(keyText)) return;
+    if (this.#busyKeys.has(keyTextOf(key))) return;
     progress.addFound(file);
     if (this.#isDone(file, key)) return;
     if (isDryRun) {
@@ -149,17 +152,27 @@ class SourceImport {
     }
     const filesMax = source.isSequential === true || source.kind === "takeout" ? LOCAL_FILES : REMOTE_FILES;
     while (this.#reading.size >= filesMax) await Promise.race(this.#reading);
+    while (this.#open.size >= SYNCING_MAX) await Promise.race(this.#open);
     while (this.#stored.length >= WAITING_MAX && this.#writing !== undefined) await this.#writing;
     if (this.#failure !== undefined) return;
+    const isRead = this.#begin(file, key, false);
+    if (source.isSequential === true) await isRead;
+  }
+
+  /** Begins to read a file. @returns resolves when its last byte was read, or it failed */
+  #begin(file: SourceFile, key: Uint8Array, isRetry: boolean): Promise<void> {
+    const keyText = keyTextOf(key);
     this.#busyKeys.add(keyText);
     const { promise: isRead, resolve: onRead } = Promise.withResolvers<void>();
-    const reading = this.#read(file, key, false, onRead).finally(() => {
+    const reading = isRead.finally(() => this.#reading.delete(reading));
+    const open = this.#read(file, key, isRetry, onRead).finally(() => {
       onRead();
-      this.#reading.delete(reading);
+      this.#open.delete(open);
       this.#busyKeys.delete(keyText);
     });
     this.#reading.add(reading);
-    if (source.isSequential === true) await isRead;
+    this.#open.add(open);
+    return isRead;
   }
 
   /** Whether an earlier import has stored this version of a file. */
@@ -265,7 +278,10 @@ class SourceImport {
       progress.addProblem(file.path, "unreadable", "The file could not be stored. Run the import again.");
       return;
     }
-    const reading = this.#read(file, key, true, () => {}).finally(() => this.#reading.delete(reading));
-    this.#reading.add(reading);
+    void this.#begin(file, key, true);
   }
+}
+
+function keyTextOf(key: Uint8Array): string {
+  return Buffer.from(key).toString("hex");
 }

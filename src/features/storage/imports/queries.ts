@@ -28,7 +28,7 @@ export interface RunChange {
 const RUN = `id, public_id AS publicId, account_id AS accountId, kind, origin, source, request, state, message, counts,
   created_at AS createdAtMs, changed_at AS changedAtMs, ended_at AS endedAtMs`;
 
-/** States from which a run does not go on by itself. */
+/** States in which a run has ended. */
 const ENDED: ReadonlySet<RunState> = new Set<RunState>(["completed", "failed", "canceled"]);
 
 /** The rows of imports. Changes are made inside a transaction. */

@@ -26,8 +26,8 @@ export function validName(name: string): string {
   if (replaced === "" || replaced === "." || replaced === "..") return replaced.replaceAll(".", "_") || "_";
   if (Buffer.byteLength(replaced) <= NAME_BYTES_MAX) return replaced;
   const { stem, extension } = splitName(replaced);
-  const kept = Buffer.byteLength(extension) > NAME_BYTES_MAX / 2 ? "" : extension;
-  const characters = Array.from(kept === "" ? replaced : stem);
-  while (Buffer.byteLength(characters.join("")) + Buffer.byteLength(kept) > NAME_BYTES_MAX) characters.pop();
-  return `${characters.join("")}${kept}`;
+  const ending = Buffer.byteLength(extension) > NAME_BYTES_MAX / 2 ? "" : extension;
+  const characters = Array.from(ending === "" ? replaced : stem);
+  while (Buffer.byteLength(characters.join("")) + Buffer.byteLength(ending) > NAME_BYTES_MAX) characters.pop();
+  return `${characters.join("")}${ending}`;
 }

@@ -34,3 +34,9 @@ export interface ArchivePart {
   readSmall(entry: PartEntry): Promise<Uint8Array>;
   close(): Promise<void>;
 }
+
+/** A file of an archive that is imported. */
+export interface IndexedFile {
+  readonly part: ArchivePart;
+  readonly entry: PartEntry;
+}

@@ -179,6 +179,6 @@ function* picturesLike(fileName: string): Generator<string> {
 export function fuzzyName(name: string): string {
   const { stem, extension } = splitExtension(name);
   const base = NUMBER_END.exec(stem)?.groups;
-  const text = `${base?.["stem"] ?? stem}`.normalize("NFC").replaceAll(/[^\p{L}\p{N}]/gu, "");
+  const text = (base?.["stem"] ?? stem).normalize("NFC").replaceAll(/[^\p{L}\p{N}]/gu, "");
   return `${text.slice(0, CUT_MIN)}${base?.["number"] ?? ""}${extension.toLowerCase()}`;
 }

@@ -46,13 +46,14 @@ export function openStoredArchives(
 ): TakeoutSource {
   return new TakeoutSource(
     files.map(({ name, digest, sizeBytes }) => {
-      const close = async () => {};
-      if (ZIP.test(name)) return new ZipPart({ name, bytes: blobs, digest, sizeBytes, close });
-      if (TAR.test(name)) return new TarPart({ name, open: () => blobs.open(digest, 0, sizeBytes), close });
-      throw notAnArchive(name);
+      if (ZIP.test(name)) return new ZipPart({ name, bytes: blobs, digest, sizeBytes, close: nothingToClose });
+      if (!TAR.test(name)) throw notAnArchive(name);
+      return new TarPart({ name, open: () => blobs.open(digest, 0, sizeBytes), close: nothingToClose });
     }),
   );
 }
+
+async function nothingToClose(): Promise<void> {}
 
 async function openArchive(path: string): Promise<ArchivePart> {
   const name = basename(path);

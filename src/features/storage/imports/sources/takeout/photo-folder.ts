@@ -1,4 +1,4 @@
-import type { IndexedFile } from "./takeout-index.ts";
+import type { IndexedFile } from "./archive-part.ts";
 import { fuzzyName, isPicture, sidecarNames, splitExtension, yearOfFolder } from "./names.ts";
 import type { AlbumFacts, PhotoFacts, Sidecar } from "./sidecar.ts";
 

@@ -79,8 +79,8 @@ function locationOf(value: unknown): SourceDetails["location"] {
   if (!isFields(value)) return undefined;
   const { latitude, longitude } = value;
   if (typeof latitude !== "number" || typeof longitude !== "number") return undefined;
-  const isPlace = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && (latitude !== 0 || longitude !== 0);
-  return isPlace ? { latitude, longitude } : undefined;
+  const isKnown = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && (latitude !== 0 || longitude !== 0);
+  return isKnown ? { latitude, longitude } : undefined;
 }
 
 function textOf(value: unknown): string {

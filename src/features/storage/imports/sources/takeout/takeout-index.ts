@@ -4,17 +4,11 @@
  */
 import { AppError } from "../../../../../errors.ts";
 import { messageOf } from "../../../../../lib/error.ts";
-import type { ArchivePart, PartEntry } from "./archive-part.ts";
+import type { ArchivePart, IndexedFile, PartEntry } from "./archive-part.ts";
 import { kindOfProduct } from "./names.ts";
 import { PhotoFolder } from "./photo-folder.ts";
 import type { Remarks } from "./remarks.ts";
 import { readSidecar, SIDECAR_BYTES_MAX } from "./sidecar.ts";
-
-/** A file of an archive that is imported. */
-export interface IndexedFile {
-  readonly part: ArchivePart;
-  readonly entry: PartEntry;
-}
 
 /** A file of Google Drive. */
 export interface DriveFile extends IndexedFile {
