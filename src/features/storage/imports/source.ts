@@ -24,7 +24,7 @@ export interface ImportSource {
 export type SourceEntry =
   | { readonly type: "file"; readonly file: SourceFile }
   | { readonly type: "album"; readonly album: SourceAlbum }
-  | { readonly type: "total"; readonly files: number; readonly sizeBytes: number | undefined }
+  | { readonly type: "total"; readonly files: number | undefined; readonly sizeBytes: number | undefined }
   | { readonly type: "leftOut"; readonly leftOut: LeftOut };
 
 /** A file of a source. */
