@@ -187,10 +187,9 @@ describe("silence", () => {
 
   test("does not include the time that the caller needs", async () => {
     const proceed = Promise.withResolvers<void>();
-    const url = await listen(async (socket) => {
+    const url = await listen((socket) => {
       socket.write(`${OK}Content-Length: 6\r\n\r\nabc`);
-      await proceed.promise;
-      socket.end("def");
+      void proceed.promise.then(() => socket.end("def"));
     });
     const { body } = await outbound(2_000).open(url, GET);
     const reader = body.getReader();
