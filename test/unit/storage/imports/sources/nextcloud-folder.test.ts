@@ -100,7 +100,7 @@ test("a file that changes while it is read is no file", async () => {
   const { files } = await readSource(source());
   await put("ada/files/a.txt", "hello, longer");
   const failure = await readContent(files[0]).catch((error: unknown) => error);
-  expect(failure).toMatchObject({ name: "SourceError", isTemporary: true });
+  expect(failure).toMatchObject({ name: "SourceError", isTemporary: false });
 });
 
 test.each([

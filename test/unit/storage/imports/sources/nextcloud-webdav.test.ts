@@ -166,11 +166,15 @@ describe("a list", () => {
   test("of a folder that the server does not give is reported", async () => {
     server.respond((request) => {
       if (request.path === `${FILES_PATH}locked/`) return { status: 403 };
-      return nextcloud({ "locked/": {}, "open/": {}, "open/a.txt": {} })(request);
+      if (request.path === `${FILES_PATH}lost-disk/`) return { status: 503 };
+      return nextcloud({ "locked/": {}, "lost-disk/": {}, "open/": {}, "open/a.txt": {} })(request);
     });
     const { files, leftOut } = await readSource(source());
     expect(files.map(({ path }) => path)).toEqual(["open/a.txt"]);
-    expect(leftOut.at(-1)).toMatchObject({ name: "locked", reason: "unreadable" });
+    expect(leftOut.slice(1).map(({ name, reason }) => [name, reason])).toEqual([
+      ["locked", "unreadable"],
+      ["lost-disk", "unreadable"],
+    ]);
   });
 
   test("of 50,000 files is read", async () => {
@@ -289,7 +293,7 @@ describe("a download", () => {
   });
 
   test("of another size or with another checksum is no file", async () => {
-    expect(await failureOf(downloaded("", () => ({ body: "shorter" })))).toMatchObject({ isTemporary: true });
+    expect((await failureOf(downloaded("", () => ({ body: "shorter" })))).message).toContain("another size");
     const sum = (hex: string) => `<oc:checksums><oc:checksum>MD5:x SHA1:${hex} ADLER32:1</oc:checksum></oc:checksums>`;
     const right = new Bun.CryptoHasher("sha1").update(text).digest("hex");
     expect(await downloaded(sum(right.toUpperCase()), () => ({ body: text }))).toBe(text);
@@ -298,13 +302,21 @@ describe("a download", () => {
     expect(wrong.isTemporary).toBe(false);
   });
 
-  test.each([
-    [403, false],
-    [404, false],
-    [423, true],
-    [500, true],
-  ])("with status %i fails", async (status, isTemporary) => {
-    expect((await failureOf(downloaded("", () => ({ status })))).isTemporary).toBe(isTemporary);
+  test.each([[403], [404], [423], [500], [503]])("with status %i fails alone", async (status) => {
+    expect((await failureOf(downloaded("", () => ({ status })))).isTemporary).toBe(false);
+  });
+
+  test("fails with the server, if none succeeds", async () => {
+    const names = Array.from({ length: 5 }, (_, at) => `${at}.txt`);
+    const listed = nextcloud(Object.fromEntries(names.map((name) => [name, {}])));
+    server.respond((request) => (request.path.endsWith(".txt") ? { status: 500 } : listed(request)));
+    const { files } = await readSource(source());
+    const outcomes: boolean[] = [];
+    for (const file of files) {
+      // oxlint-disable-next-line no-await-in-loop
+      outcomes.push((await failureOf(readContent(file))).isTemporary);
+    }
+    expect(outcomes).toEqual([false, false, false, false, true]);
   });
 
   test("that the server rejects ends the list", async () => {

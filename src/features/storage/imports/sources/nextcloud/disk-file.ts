@@ -93,7 +93,7 @@ async function openFile({ path }: DiskFile): Promise<number> {
 function checkUnchanged(fd: number, file: DiskFile, readBytes: number): void {
   const isSame = readBytes === file.sizeBytes && Math.floor(fs.fstatSync(fd).mtimeMs) === file.modifiedMs;
   if (isSame) return;
-  throw new SourceError("The file changed while it was read. Import it again when no program writes to it.", true);
+  throw new SourceError("The file changed while it was read. Import it again when no program writes to it.", false);
 }
 
 function cannotRead(error: unknown): SourceError {

@@ -1,6 +1,7 @@
 import { SourceError } from "../../source.ts";
 import { JsonFields } from "../server/json-fields.ts";
-import { type ServerClient, StatusError } from "../server/server-client.ts";
+import { StatusError } from "../server/failures.ts";
+import type { ServerClient } from "../server/server-client.ts";
 
 /** A folder of a WebDAV server. */
 export interface DavFolder {

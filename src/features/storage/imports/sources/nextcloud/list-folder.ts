@@ -1,5 +1,6 @@
 import { SourceError } from "../../source.ts";
-import { type ServerClient, StatusError } from "../server/server-client.ts";
+import { StatusError } from "../server/failures.ts";
+import type { ServerClient } from "../server/server-client.ts";
 import { type DavEntry, decodeSegment, PROPERTIES_REQUEST, toDavEntry } from "./dav-entry.ts";
 import type { DavResponse } from "./multistatus.ts";
 
@@ -35,9 +36,10 @@ export function listFolder(client: ServerClient, folder: URL, signal: AbortSigna
       body: PROPERTIES_REQUEST,
       signal,
     });
-    if (response.status === 207) return separate(await readEntries(response.body, folder));
-    await response.body.cancel();
-    throw new StatusError(response.status, "PROPFIND");
+    const { status, body } = response;
+    if (status === 207) return separate(await readEntries(body, folder));
+    await body.cancel();
+    throw new StatusError(status, `The server does not list this folder (status ${status}).`);
   });
 }
 

@@ -1,7 +1,8 @@
 import { type ImportSource, type LeftOut, SourceError, type SourceEntry, type SourceFile } from "../../source.ts";
 import { download } from "../server/download.ts";
 import type { SourceNetwork } from "../server/network.ts";
-import { ServerClient, type ServerClientOptions, StatusError } from "../server/server-client.ts";
+import { StatusError } from "../server/failures.ts";
+import { ServerClient, type ServerClientOptions } from "../server/server-client.ts";
 import type { DavEntry } from "./dav-entry.ts";
 import { type DavFolder, findFolder } from "./find-folder.ts";
 import { listLeftOut } from "./left-out.ts";
@@ -84,21 +85,28 @@ export class NextcloudSource implements ImportSource {
   }
 
   /** Depth first, by name, the files of a folder before its folders. */
-  async *#walk(top: URL, listed: ListedFolder, signal: AbortSignal): AsyncGenerator<SourceEntry> {
+  async *#walk(top: URL, listedTop: ListedFolder, signal: AbortSignal): AsyncGenerator<SourceEntry> {
     const pending: PendingFolder[] = [];
-    yield* this.#walkFolder({ url: top, path: "", level: 0 }, listed, pending);
+    yield* this.#walkFolder({ url: top, path: "", level: 0 }, listedTop, pending);
     for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
       signal.throwIfAborted();
-      try {
-        // Sequentially: a folder's list is read when its turn has come, so that few are in memory.
-        // oxlint-disable-next-line no-await-in-loop
-        const members = await listFolder(this.#client, folder.url, signal);
-        yield* this.#walkFolder(folder, members, pending);
-      } catch (error) {
-        if (!(error instanceof StatusError) || error.isTemporary) throw error;
-        const message = `The server does not list this folder (status ${error.status}).`;
-        yield leftOutEntry({ name: folder.path, reason: "unreadable", message });
-      }
+      // Sequentially: a folder's list is read when its turn has come, so that few are in memory.
+      // oxlint-disable-next-line no-await-in-loop
+      const listed = await this.#listBelow(folder, signal);
+      if ("message" in listed) {
+        yield leftOutEntry({ name: folder.path, reason: "unreadable", message: listed.message });
+      } else yield* this.#walkFolder(folder, listed, pending);
+    }
+  }
+
+  /** @returns why the server does not list this folder, if it does not */
+  async #listBelow({ url }: PendingFolder, signal: AbortSignal): Promise<ListedFolder | SourceError> {
+    try {
+      const listed = await listFolder(this.#client, url, signal);
+      this.#client.noteDelivery();
+      return listed;
+    } catch (error) {
+      return this.#client.singleFailure(error);
     }
   }
 

@@ -1,6 +1,6 @@
 import { OutboundError } from "../../../../../net/outbound-error.ts";
 import { SourceError } from "../../source.ts";
-import { describeFailure } from "./failures.ts";
+import { describeFailure, StatusError } from "./failures.ts";
 import type { ServerClient, ServerResponse } from "./server-client.ts";
 
 /** What is known of a file before its download. */
@@ -37,11 +37,7 @@ export async function download(
   expected: ExpectedContent,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
-  const response = await client.send(url, { signal });
-  if (response.status !== 200) {
-    await response.body.cancel();
-    throw describeStatus(response.status);
-  }
+  const response = await begin(client, url, signal);
   const running = new Download(client, response, expected, signal);
   return new ReadableStream<Uint8Array>(
     {
@@ -58,6 +54,20 @@ export async function download(
     },
     { highWaterMark: 0 },
   );
+}
+
+async function begin(client: ServerClient, url: URL, signal: AbortSignal): Promise<ServerResponse> {
+  try {
+    const response = await client.send(url, { signal });
+    if (response.status === 200) {
+      client.noteDelivery();
+      return response;
+    }
+    await response.body.cancel();
+    throw describeStatus(response.status);
+  } catch (error) {
+    throw client.singleFailure(error);
+  }
 }
 
 /** A download in progress. */
@@ -137,10 +147,10 @@ class Download {
   #finish(): undefined {
     const { sizeBytes = this.#sizeBytes, checksum } = this.#expected;
     if (this.#sizeBytes !== undefined && this.#receivedBytes !== this.#sizeBytes) {
-      throw new SourceError("The server sent less than the whole file. Try again later.", true);
+      throw new SourceError("The server sent less than the whole file. Import it again later.", false);
     }
     if (sizeBytes !== undefined && this.#receivedBytes !== sizeBytes) {
-      throw new SourceError("The file has another size than the server said: it changed. Try again later.", true);
+      throw new SourceError("The file has another size than in the list: it changed. Import it again later.", false);
     }
     if (checksum !== undefined && this.#hasher?.digest("hex") !== checksum.hex) {
       const message = `The content differs from the ${checksum.algorithm.toUpperCase()} checksum of the server: the file is damaged there.`;
@@ -150,10 +160,13 @@ class Download {
   }
 }
 
-function describeStatus(status: number): SourceError {
-  if (status === 403)
-    return new SourceError("The server does not allow the download of this file (status 403).", false);
-  if (status === 404) return new SourceError("The server does not have the file any more.", false);
-  if (status === 423) return new SourceError("The file is locked on the server. Try again later.", true);
-  return new SourceError(`The server responded with status ${status} to the download.`, status >= 500);
+function describeStatus(status: number): StatusError {
+  const message = REASONS[status] ?? `The server responded with status ${status} to the download. Try again later.`;
+  return new StatusError(status, message);
 }
+
+const REASONS: Readonly<Record<number, string>> = {
+  403: "The server does not allow the download of this file.",
+  404: "The server does not have the file any more.",
+  423: "The file is locked on the server. Import it again later.",
+};

@@ -11,6 +11,16 @@ export interface FailedAttempt {
   readonly afterMs?: number | undefined;
 }
 
+/** The server responded with a status that is no success. */
+export class StatusError extends SourceError {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message, status >= 500 || status === 408);
+  }
+}
+
 /** An error without a response. The messages name nothing that was sent. */
 export function describeFailure({ failure, message, isPrivate }: OutboundError): SourceError {
   if (failure === "forbidden") {
@@ -34,6 +44,7 @@ export function temporaryFailure(response: OutboundStreamResponse, nowMs: number
   if (status === 503 && response.header("x-nextcloud-maintenance-mode") !== undefined) {
     return { error: new SourceError("The server is in maintenance mode. Try again later.", true), afterMs };
   }
-  if (status !== 408 && status !== 502 && status !== 503 && status !== 504) return undefined;
-  return { error: new SourceError(`The server is not available (status ${status}). Try again later.`, true), afterMs };
+  if (![408, 502, 503, 504].includes(status)) return undefined;
+  const message = `The server is not available (status ${status}). Try again later.`;
+  return { error: new StatusError(status, message), afterMs };
 }

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../../../../../lib/clock.ts";
 import { OutboundError } from "../../../../../net/outbound-error.ts";
 import type { OutboundStreamRequest, OutboundStreamResponse } from "../../../../../net/outbound.ts";
 import { SourceError } from "../../source.ts";
-import { describeFailure, type FailedAttempt, temporaryFailure } from "./failures.ts";
+import { describeFailure, type FailedAttempt, StatusError, temporaryFailure } from "./failures.ts";
 import type { SourceNetwork } from "./network.ts";
 
 /** Options of {@link ServerClient}. */
@@ -35,21 +35,13 @@ export interface ServerResponse extends OutboundStreamResponse {
   readonly url: URL;
 }
 
-/** The server responded with a status that is neither success nor temporary. */
-export class StatusError extends SourceError {
-  constructor(
-    readonly status: number,
-    endpoint: string,
-  ) {
-    super(`The server responded with status ${status} to ${endpoint}.`, status >= 500);
-  }
-}
-
 const ATTEMPTS_MAX = 5;
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 };
 /** A server that asks for a longer wait counts as not available. */
 const WAIT_MS_MAX = 5 * 60_000;
 const REDIRECTS_MAX = 5;
+/** So many failures one after the other are not of single files, but of the server. */
+const FAILURES_IN_ROW_MAX = 5;
 const JSON_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
@@ -61,6 +53,8 @@ export class ServerClient {
   readonly address: URL;
   readonly #options: ServerClientOptions;
   #rejected: SourceError | undefined;
+  /** Files and folders in a row that the server failed to deliver. */
+  #failuresInRow = 0;
 
   /** @throws SourceError if the address is invalid */
   constructor(address: string, options: ServerClientOptions) {
@@ -71,6 +65,22 @@ export class ServerClient {
   /** Continues only if the server has not rejected the credentials. @throws SourceError */
   checkAccess(): void {
     if (this.#rejected !== undefined) throw this.#rejected;
+  }
+
+  /** Call this when the server delivered a file or the list of a folder. */
+  noteDelivery(): void {
+    this.#failuresInRow = 0;
+  }
+
+  /**
+   * The failure of a single file or folder. Some always fail: those on a disk that the server has lost, for example.
+   * @throws the given error if it is not about a single one, or if too many fail
+   */
+  singleFailure(error: unknown): SourceError {
+    if (!(error instanceof StatusError)) throw error;
+    if (!error.isTemporary) return error;
+    if (++this.#failuresInRow >= FAILURES_IN_ROW_MAX) throw error;
+    return new SourceError(`The server can't deliver it (status ${error.status}). Import again later.`, false);
   }
 
   /**
@@ -127,7 +137,7 @@ export class ServerClient {
       const { status, body } = await this.send(url, request);
       if (status === 200 || status === 201) return parseJson(await readText(body, endpoint), endpoint);
       await body.cancel();
-      throw new StatusError(status, endpoint);
+      throw new StatusError(status, `The server responded with status ${status} to ${endpoint}.`);
     });
   }
 
