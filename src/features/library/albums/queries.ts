@@ -86,7 +86,7 @@ export class AlbumRows {
   }
 
   /** The oldest album of an account with this name; `skipped` older ones are passed over. */
-  findByName(accountId: number, name: string, skipped: number): Album | undefined {
+  findByName(accountId: number, name: string, skipped = 0): Album | undefined {
     return this.#statements.byName.get(accountId, fold(name), name, skipped) ?? undefined;
   }
 

@@ -25,9 +25,6 @@ interface AccountFacts {
 }
 
 const LISTED_MAX = 10_000;
-/** Equal to about 10 cm, as is written in photos. */
-const DEGREES_EQUAL = 1e-6;
-
 /** The sidecars while an account is exported. */
 export class ExportedSidecars {
   readonly #options: ExportedSidecarsOptions;
@@ -126,14 +123,11 @@ function toSeconds(instant: string): number {
   return Math.floor(Date.parse(instant) / 1_000);
 }
 
-/** The location that was sent with an upload, unless the file states the same. */
+/** The location that was sent with an upload. That of the file itself takes precedence. */
 function locationOf(text: string, media: MediaInfo | undefined): Location | undefined {
   const [latitude, longitude] = readLocation(text)?.split(",").map(Number) ?? [];
-  if (latitude === undefined || longitude === undefined) return undefined;
-  const isSame =
-    Math.abs(latitude - (media?.latitude ?? Number.NaN)) <= DEGREES_EQUAL &&
-    Math.abs(longitude - (media?.longitude ?? Number.NaN)) <= DEGREES_EQUAL;
-  return isSame ? undefined : { latitude, longitude };
+  const hasOwn = media !== undefined && media.latitude !== null && media.longitude !== null;
+  return latitude === undefined || longitude === undefined || hasOwn ? undefined : { latitude, longitude };
 }
 
 function describePath(path: string): string {
