@@ -84,6 +84,11 @@ describe("the address", () => {
   });
 });
 
+test("the address of a file is rejected", async () => {
+  server.respond((request) => (request.method === "PROPFIND" ? multistatus([{ href: "/a.txt" }]) : { status: 404 }));
+  expect((await failureOf(readSource(source(`${server.url}/a.txt`)))).message).toContain("A file is at this address");
+});
+
 describe("a list", () => {
   test("has tags, favorites, and IDs that outlast a move", async () => {
     const properties = `<oc:fileid>42</oc:fileid><oc:favorite>1</oc:favorite><oc:comments-count>2</oc:comments-count>

@@ -112,7 +112,7 @@ function capturedAtOf(takenAt: string, localDateTime: string, hasTimeZone: boole
 }
 
 function describeOffset(minutes: number): string {
-  const pad = (value: number) => String(value).padStart(2, "0");
   const size = Math.abs(minutes);
-  return `${minutes < 0 ? "-" : "+"}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
+  const [hours, rest] = [Math.floor(size / 60), size % 60].map((value) => String(value).padStart(2, "0"));
+  return `${minutes < 0 ? "-" : "+"}${hours}:${rest}`;
 }

@@ -73,7 +73,8 @@ export class NextcloudSource implements ImportSource {
   /** @throws SourceError if the address is not that of a folder */
   async #listTop({ url, account }: DavFolder, signal: AbortSignal): Promise<ListedFolder> {
     try {
-      return await listFolder(this.#client, url, signal);
+      const listed = await listFolder(this.#client, url, signal);
+      if (listed.self?.isFolder !== false) return listed;
     } catch (error) {
       if (!(error instanceof StatusError) || error.isTemporary) throw error;
       const hint =
@@ -82,6 +83,7 @@ export class NextcloudSource implements ImportSource {
           : "Enter the address of the server without a path, and check the user name.";
       throw new SourceError(`No WebDAV folder is at this address (status ${error.status}). ${hint}`, false);
     }
+    throw new SourceError("A file is at this address. Enter the address of the folder around it.", false);
   }
 
   /** Depth first, by name, the files of a folder before its folders. */
