@@ -5,21 +5,31 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { englishTexts, type Translation } from "../../src/client/base/text.ts";
+import { englishTexts as clientTexts } from "../../src/client/base/text.ts";
+import { englishTexts as serverTexts } from "../../src/translations/server-texts.ts";
+import type { Translation } from "../../src/translations/text-table.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Returns the English texts of the web client: each feature with its texts, in alphabetical order of the features. */
-export async function collectClientTexts(): Promise<Translation> {
-  for await (const path of new Glob("src/client/**/*.ts").scan(ROOT)) {
-    const file = Bun.file(join(ROOT, path));
-    if ((await file.text()).includes("= defineText(")) await import(join(ROOT, path));
+/** The files of a language, without their extension. */
+export const TEXT_FILES = ["client", "server"] as const;
+
+/** Returns the English texts of a file: each feature with its texts, in alphabetical order of the features. */
+export async function collectTexts(file: (typeof TEXT_FILES)[number]): Promise<Translation> {
+  const [pattern, define, texts] =
+    file === "client"
+      ? (["src/client/**/*.ts", "= defineText(", clientTexts] as const)
+      : (["src/{features,web}/**/*.ts", "= defineTexts(", serverTexts] as const);
+  for await (const path of new Glob(pattern).scan(ROOT)) {
+    if ((await Bun.file(join(ROOT, path)).text()).includes(define)) await import(join(ROOT, path));
   }
-  return Object.fromEntries(Object.entries(englishTexts()).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(Object.entries(texts()).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 if (import.meta.main) {
   const folder = join(ROOT, "src/translations/en");
   await mkdir(folder, { recursive: true });
-  await Bun.write(join(folder, "client.json"), `${JSON.stringify(await collectClientTexts(), undefined, 2)}\n`);
+  for (const file of TEXT_FILES) {
+    await Bun.write(join(folder, `${file}.json`), `${JSON.stringify(await collectTexts(file), undefined, 2)}\n`);
+  }
 }

@@ -14,6 +14,8 @@ export interface MessageFormat {
   readonly number: (value: number, style?: string) => string;
   /** The plural form that the language uses with a number. */
   readonly pluralRule: (value: number) => Intl.LDMLPluralRule;
+  /** Changes each finished text; the pseudo-language uses this. */
+  change?: ((text: string) => string) | undefined;
 }
 
 /** `{n`, `{n, number`, `{n, number, bytes`, or `{n, plural, ` up to the first choice. */
@@ -76,7 +78,8 @@ export function formatMessage(message: string, values: MessageValues, format: Me
     return chosen;
   };
 
-  return readText("#");
+  const text = readText("#");
+  return format.change?.(text) ?? text;
 }
 
 /** The next brace in `S`, with what follows it. */

@@ -2,7 +2,8 @@
 import { chooseLanguage, directionOf } from "../../translations/languages.ts";
 import { setRegion } from "../base/format.ts";
 import { readStored } from "../base/stored.ts";
-import { setTranslation, type Transform, type Translation } from "../base/text.ts";
+import { setTranslation, type Transform } from "../base/text.ts";
+import type { Translation } from "../../translations/text-table.ts";
 
 /** Loads the texts of a language. */
 type LoadTexts = () => Promise<{ readonly default: Translation; readonly transform?: Transform }>;

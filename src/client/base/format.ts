@@ -1,6 +1,6 @@
 /** Formats numbers, sizes and times for the reader's locale. */
+import { formatSize } from "../../translations/sizes.ts";
 
-const SIZE_UNITS = ["kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte"] as const;
 const RELATIVE_UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["year", 31_557_600],
   ["month", 2_629_800],
@@ -56,24 +56,7 @@ export function formatNumber(n: number): string {
 
 /** A size in bytes, in units of 1024: `1.5 MB`, `0 bytes`. */
 export function formatBytes(n: number): string {
-  if (n < 1024) return sizeFormat("byte", 0).format(n);
-  let value = n;
-  let index = -1;
-  do {
-    value /= 1024;
-    index += 1;
-  } while (value >= 1023.95 && index < SIZE_UNITS.length - 1);
-  const text = sizeFormat(SIZE_UNITS[index] ?? "byte", value < 100 ? 1 : 0).format(value);
-  // A kilobyte of the metric system has 1,000 bytes, and a small k.
-  return text.replace("kB", "KB");
-}
-
-function sizeFormat(unit: "byte" | (typeof SIZE_UNITS)[number], maximumFractionDigits: 0 | 1): Intl.NumberFormat {
-  const unitDisplay = unit === "byte" ? "long" : "short";
-  return cachedFormatter(
-    `${unit} ${maximumFractionDigits}`,
-    (tag) => new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay, maximumFractionDigits }),
-  );
+  return formatSize(n, (name, options) => cachedFormatter(name, (tag) => new Intl.NumberFormat(tag, options)));
 }
 
 /** `Nov 3, 2026`. Text that is not a date is returned unchanged. */

@@ -1,9 +1,9 @@
-/** Checks the texts of the web client in all languages: each is there, is used, and takes the same values. */
+/** Checks the texts of the web client and the server in all languages: each is there, is used, and takes the same values. */
 import { describe, expect, test } from "bun:test";
 import { dirname, join, normalize } from "node:path";
 import { type MessageFormatElement, parse, TYPE } from "@formatjs/icu-messageformat-parser";
 import { Glob } from "bun";
-import { collectClientTexts } from "../../../scripts/texts/texts.ts";
+import { collectTexts, TEXT_FILES } from "../../../scripts/texts/texts.ts";
 import { LANGUAGES } from "../../../src/translations/languages.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
@@ -18,39 +18,47 @@ function flatten(value: unknown, prefix = ""): [string, string][] {
   );
 }
 
-async function readTexts(tag: string): Promise<Texts> {
-  return new Map(flatten(await Bun.file(join(ROOT, "src/translations", tag, "client.json")).json()));
+async function readTexts(tag: string, file: string): Promise<Texts> {
+  return new Map(flatten(await Bun.file(join(ROOT, "src/translations", tag, `${file}.json`)).json()));
 }
 
-const english = await readTexts("en");
+const english = { client: await readTexts("en", "client"), server: await readTexts("en", "server") };
 
-test("the English texts for translators are those of the source: run bun scripts/texts/texts.ts", async () => {
-  expect(Object.fromEntries(english)).toEqual(Object.fromEntries(flatten(await collectClientTexts())));
-});
+test.each(TEXT_FILES)(
+  "the English texts of the %s are those of the source: run scripts/texts/texts.ts",
+  async (file) => {
+    expect(Object.fromEntries(english[file])).toEqual(Object.fromEntries(flatten(await collectTexts(file))));
+  },
+);
 
 test("every English text is used", async () => {
   const sources = await readSources();
   const unused: string[] = [];
   for (const [path, source] of sources) {
-    for (const [, constant = "", feature = ""] of source.matchAll(/const (\w+) = defineText\(\s*"([^"]+)"/g)) {
+    for (const [, constant = "", isServer, feature = ""] of source.matchAll(
+      /const (\w+) = defineText(s?)\(\s*"([^"]+)"/g,
+    )) {
       const used = findUsedKeys(sources, path, constant);
-      const keys = new Set([...english.keys()].filter((key) => key.startsWith(`${feature}.`)).map(secondPart));
+      const texts = isServer === "" ? english.client : english.server;
+      const keys = new Set([...texts.keys()].filter((key) => key.startsWith(`${feature}.`)).map(secondPart));
       unused.push(...[...keys].filter((key) => !used.has(key)).map((key) => `${feature}.${key}`));
     }
   }
   expect(unused).toEqual([]);
 });
 
-describe.each(LANGUAGES.map(({ tag }) => tag))("the texts of %s", (tag) => {
+const files = LANGUAGES.flatMap(({ tag }) => TEXT_FILES.map((file) => [tag, file] as const));
+
+describe.each(files)("the texts in %s of the %s", (tag, file) => {
   test("are complete, and none is left over", async () => {
-    expect([...(await readTexts(tag)).keys()]).toEqual([...english.keys()]);
+    expect([...(await readTexts(tag, file)).keys()]).toEqual([...english[file].keys()]);
   });
 
   test("are valid messages with the values of the English ones, and with all plural forms", async () => {
     const forms = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
     const problems: string[] = [];
-    for (const [key, text] of await readTexts(tag)) {
-      problems.push(...check(text, english.get(key) ?? "", forms).map((problem) => `${key}: ${problem}`));
+    for (const [key, text] of await readTexts(tag, file)) {
+      problems.push(...check(text, english[file].get(key) ?? "", forms).map((problem) => `${key}: ${problem}`));
     }
     expect(problems).toEqual([]);
   });
@@ -101,10 +109,10 @@ function pluralsOf(elements: readonly MessageFormatElement[]): string[][] {
   });
 }
 
-/** Reads the source files of the client, by their path. */
+/** Reads the source files, by their path. */
 async function readSources(): Promise<Map<string, string>> {
   const sources = new Map<string, string>();
-  for await (const path of new Glob("src/client/**/*.{ts,tsx}").scan(ROOT)) {
+  for await (const path of new Glob("src/**/*.{ts,tsx}").scan(ROOT)) {
     sources.set(path, await Bun.file(join(ROOT, path)).text());
   }
   return sources;
