@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes sure that the WebDAV and sync programs for the tests in test/clients are there: installs the packages of Debian if
-# possible. Otherwise exits with 1, and prints the missing programs in a line that starts with "SKIPPED:". The tests of a
-# missing program are skipped. No other tests need them.
+# Makes sure that the WebDAV, sync, and photo programs for the tests in test/clients are there: installs the packages of
+# Debian if possible. Otherwise exits with 1, and prints the missing programs in a line that starts with "SKIPPED:". The
+# tests of a missing program are skipped. No other tests need them.
 set -euo pipefail
 
 # Each program and its package.
@@ -15,6 +15,7 @@ programs=(
   gio:libglib2.0-bin
   dbus-run-session:dbus-daemon
   curl:curl
+  exiftool:libimage-exiftool-perl
 )
 # Users other than root do not have sbin on their path.
 PATH="$PATH:/usr/sbin:/sbin"

@@ -36,6 +36,7 @@ export interface CommandServices
     | "favorites"
     | "albums"
     | "avatars"
+    | "mediaInfo"
     | "integrity"
     | "remoteStore"
     | "importRows"

@@ -207,7 +207,7 @@ describe("export", () => {
     await runExport(account, part, ["--metadata", "--folder", "/f"]);
     const manifestOf = async (path: string) => JSON.parse(await readFile(join(path, "larder-export.json"), "utf8"));
     expect(await manifestOf(whole)).toMatchObject({
-      pins: [{ album: "Rome" }, { folder: "f/deep" }],
+      pins: [{ album: "Rome" }, { album: "Empty" }, { folder: "f/deep" }],
       person: { email: account.email },
     });
     const ofPart = await manifestOf(part);
@@ -218,14 +218,14 @@ describe("export", () => {
     const hasPicture = async (of: Account) => (await of.client.get("/api/users/profile")).at("data.avatar") !== null;
     await runImport(other, whole);
     // It is the picture of another person.
-    expect([await pinsOf(other), await hasPicture(other)]).toEqual([["Rome", "deep"], false]);
+    expect([await pinsOf(other), await hasPicture(other)]).toEqual([["Rome", "Empty", "deep"], false]);
     expectStatus(
       await other.client.delete(`/api/pins/${(await other.client.get("/api/pins")).string("data.pins.0.id")}`),
       200,
     );
     expectStatus(await client.delete("/api/users/avatar"), 200);
     for (const each of [other, account]) await runImport(each, whole);
-    expect(await pinsOf(other)).toEqual(["deep"]);
+    expect(await pinsOf(other)).toEqual(["Empty", "deep"]);
     expect([await pinsOf(account), await hasPicture(account)]).toEqual([["Rome", "Empty", "deep"], true]);
   });
 
@@ -239,7 +239,11 @@ describe("export", () => {
     const manifestWith = (picture: unknown) => ({
       format: "larder-export",
       version: 1,
-      entries: [{ path: "mine/a.txt", tags: ["ok"], isFavorite: "yes" }, { path: "../b.txt", name: "../../c" }, 7],
+      entries: [
+        { path: "mine/a.txt", tags: ["ok"], isFavorite: "yes", mediaType: "no type", originalName: ".." },
+        { path: "../b.txt", name: "../../c" },
+        7,
+      ],
       albums: [
         { name: "x".repeat(10_000), items: ["mine/a.txt"] },
         { name: "a\u0000b", items: ["mine/a.txt"] },
@@ -255,6 +259,7 @@ describe("export", () => {
         ...Array.from({ length: 60 }, () => ({ folder: "mine" })),
       ],
       person: { email: account.email, picture },
+      sidecars: ["mine/a.txt", "../../etc/passwd", 7],
     });
     const pictures = [svg, "GIF89a", "x".repeat(90_000), "x".repeat(1_000_000)].map((text) => btoa(text));
     for (const picture of [...pictures, "%%%", "", 7, null]) {

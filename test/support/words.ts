@@ -37,7 +37,7 @@ const GEOGRAPHIC: readonly RegExp[] = [
   /^src\/client\/(api\/places\.ts|features\/(photos|places)\/|entries\/details\/)/,
   /^src\/client\/app\/router\.tsx$/,
   /^src\/db\/schema\/(photos|search)\.ts$/,
-  /^test\/(api\/photos-places|web\/places)\.test\.ts$/,
+  /^test\/(api\/photos-places|cli\/(round-trip|sidecars)|web\/places)\.test\.ts$/,
   /^test\/(support\/images|unit\/media\/metadata\/media-process\.test)\.ts$/,
 ];
 const GEOGRAPHIC_WORDS = new Set(["place", "places", "placed", "world"]);

@@ -126,7 +126,7 @@ describeWeb("the columns of a list", (web) => {
       ids.push(await account.client.storedId(name, { name }));
     }
     const page = await web.open({ as: account, path: "/search?q=note" });
-    await page.getByText("3 results · Sorted by relevance").waitFor();
+    await page.getByText("3 results · Sorted by: Relevance").waitFor();
     await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
     await eventually(() => names(page), ["note 1.txt", "note 2.txt", "note 10.txt"]);
     expect(new URL(page.url()).searchParams.get("sort")).toBe("natural");

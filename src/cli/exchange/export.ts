@@ -30,7 +30,8 @@ export const define = defineCommand({
     [
       "--metadata",
       "Write tags, descriptions, metadata, favorites, albums, pins, and the picture of the person to larder-export.json, " +
-        "which larder import reads.",
+        "which larder import reads. Also write an XMP sidecar for each photo and video with such details, which other " +
+        "programs read.",
     ],
     ["--versions", "Also write earlier versions to .larder-versions."],
     ["--checksum", "Compare existing files by checksum, not by size and time."],
@@ -85,17 +86,22 @@ function printReport(report: ExportReport, command: RunningCommand): ExitCode {
   const { problemList, ...numbers } = report;
   if (!command.isJson) {
     printProblems(problemList, report.problems, command.terminal);
+    printProblems(report.sidecars?.list ?? [], report.sidecars?.leftOut ?? 0, command.terminal);
     for (const { path, writtenAs } of report.renamings) command.terminal.error(`${path}: written as ${writtenAs}\n`);
   }
   command.print({ ok: isComplete, ...numbers, list: problemList }, `${describe(report)}\n`);
   return isComplete ? EXIT.success : EXIT.problems;
 }
 
-function describe({ written, writtenBytes, unchanged, versions, problems, durationMs, stopped }: ExportReport): string {
+function describe(report: ExportReport): string {
+  const { written, writtenBytes, unchanged, versions, sidecars, problems, durationMs, stopped } = report;
+  const { leftOut = 0 } = sidecars ?? {};
   const parts = [
     `Exported ${count(written, "file")} (${describeSize(writtenBytes)})`,
     ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
     ...(versions > 0 ? [count(versions, "earlier version")] : []),
+    ...(sidecars !== undefined && sidecars.written > 0 ? [count(sidecars.written, "sidecar")] : []),
+    ...(leftOut > 0 ? [`${count(leftOut, "sidecar")} not written`] : []),
     ...(problems > 0 ? [`${problems} failed`] : []),
   ];
   const ending = stopped === undefined ? "" : " Interrupted; run the command again to continue.";

@@ -81,7 +81,11 @@ export async function untilSignal<Result>(work: (signal: AbortSignal) => Promise
 }
 
 /** Prints the first files that were not transferred. @param total how many there are */
-export function printProblems(problems: readonly TransferProblem[], total: number, terminal: Terminal): void {
+export function printProblems(
+  problems: readonly Pick<TransferProblem, "path" | "message">[],
+  total: number,
+  terminal: Terminal,
+): void {
   for (const { path, message } of problems.slice(0, PRINTED_MAX)) {
     // A name can contain anything, including line breaks and escape sequences of terminals.
     terminal.error(`${JSON.stringify(path).slice(1, -1)}: ${message}\n`);

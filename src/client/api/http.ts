@@ -235,7 +235,7 @@ function messageForStatus(status: number): string {
   if (status === 502 || status === 503 || status === 504 || (status >= 520 && status <= 526)) {
     return requestText.unavailable;
   }
-  return requestText.noMessage(status);
+  return requestText.noMessage({ status });
 }
 
 /** The message to show for anything that was thrown. */

@@ -10,6 +10,6 @@ export const requestText = defineText("requests", {
   tooLargeForProxy:
     "A proxy in front of the server rejected this request as too large. Ask your administrator to raise the limit.",
   unavailable: "The server isn't responding. Try again in a few minutes.",
-  noMessage: (status: number) =>
-    `The server returned an error (status ${status}). Try again. If this keeps happening, contact your administrator.`,
+  noMessage:
+    "The server returned an error (status {status}). Try again. If this keeps happening, contact your administrator.",
 });

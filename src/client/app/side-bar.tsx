@@ -192,8 +192,8 @@ function StorageMeter() {
       {quota !== null && <Progress value={percentage / 100} label={frameText.storage} tone={tone} className="mb-1.5" />}
       <p className={cx(tone === "danger" && "text-danger")}>
         {quota === null
-          ? frameText.storageUsed(formatBytes(used))
-          : frameText.storageOf(formatBytes(used), formatBytes(quota))}
+          ? frameText.storageUsed({ used: formatBytes(used) })
+          : frameText.storageOf({ used: formatBytes(used), quota: formatBytes(quota) })}
       </p>
     </div>
   );

@@ -64,7 +64,7 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
       trigger={
         <button
           type="button"
-          aria-label={frameText.account(name)}
+          aria-label={frameText.account({ name })}
           className="inline-flex size-11 items-center justify-center rounded-full hover:bg-sunken"
         >
           <Tooltip text={user.email}>
@@ -100,7 +100,7 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
           icon: LogOut,
           run: () => {
             signOut().catch((error: unknown) =>
-              toast({ text: frameText.signingOutFailed(messageOf(error)), tone: "danger" }),
+              toast({ text: frameText.signingOutFailed({ why: messageOf(error) }), tone: "danger" }),
             );
           },
         },

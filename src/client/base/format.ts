@@ -1,6 +1,6 @@
 /** Formats numbers, sizes and times for the reader's locale. */
+import { formatSize } from "../../translations/sizes.ts";
 
-const SIZE_UNITS = ["KB", "MB", "GB", "TB", "PB"] as const;
 const RELATIVE_UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["year", 31_557_600],
   ["month", 2_629_800],
@@ -24,13 +24,13 @@ export function locale(): string {
   return region ?? (document.documentElement.lang || "en");
 }
 
-const formatters = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
+/** A formatter of the browser. */
+type Formatter = Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat | Intl.PluralRules;
+
+const formatters = new Map<string, Formatter>();
 
 /** Creates each formatter once per locale: creating one costs about a hundred times as much as using it. */
-function cachedFormatter<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
-  name: string,
-  make: (locale: string) => T,
-): T {
+function cachedFormatter<T extends Formatter>(name: string, make: (locale: string) => T): T {
   const key = `${name} ${locale()}`;
   const known = formatters.get(key);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a name stands for one kind of formatter
@@ -56,16 +56,7 @@ export function formatNumber(n: number): string {
 
 /** A size in bytes, in units of 1024: `1.5 MB`, `0 bytes`. */
 export function formatBytes(n: number): string {
-  if (n < 1024) return n === 1 ? "1 byte" : `${formatNumber(n)} bytes`;
-  let value = n;
-  let unit = -1;
-  do {
-    value /= 1024;
-    unit += 1;
-  } while (value >= 1023.95 && unit < SIZE_UNITS.length - 1);
-  const number = cachedFormatter("size", (tag) => new Intl.NumberFormat(tag, { maximumFractionDigits: 1 }));
-  const whole = cachedFormatter("whole", (tag) => new Intl.NumberFormat(tag, { maximumFractionDigits: 0 }));
-  return `${(value < 100 ? number : whole).format(value)} ${SIZE_UNITS[unit] ?? ""}`;
+  return formatSize(n, (name, options) => cachedFormatter(name, (tag) => new Intl.NumberFormat(tag, options)));
 }
 
 /** `Nov 3, 2026`. Text that is not a date is returned unchanged. */
@@ -107,4 +98,14 @@ export function formatDuration(seconds: number): string {
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor((whole % 3600) / 60);
   return hours > 0 ? `${hours}:${pad(minutes)}:${pad(whole % 60)}` : `${minutes}:${pad(whole % 60)}`;
+}
+
+/** `Anna, Ben, and Carl` */
+export function formatList(items: readonly string[]): string {
+  return new Intl.ListFormat(locale()).format(items);
+}
+
+/** The plural form that the language of the page uses with a number. */
+export function pluralRule(n: number): Intl.LDMLPluralRule {
+  return cachedFormatter("plural", (tag) => new Intl.PluralRules(tag)).select(n);
 }

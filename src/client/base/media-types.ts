@@ -181,20 +181,19 @@ const BY_MAIN_TYPE: Readonly<Record<string, MediaFamily>> = {
   message: "mail",
 };
 
-const names = defineText(
-  "media-types",
-  Object.fromEntries(Object.entries(TYPES).map(([type, [, name]]) => [type, name])),
-);
+const text = defineText("media-types", {
+  names: Object.fromEntries(Object.entries(TYPES).map(([type, [, name]]) => [type, name])),
+});
 
 const general = defineText("media-types-general", {
   folder: "Folder",
   file: "File",
-  image: (kind: string) => `${kind} image`,
-  video: (kind: string) => `${kind} video`,
-  audio: (kind: string) => `${kind} audio`,
-  font: (kind: string) => `${kind} font`,
-  model: (kind: string) => `${kind} model`,
-  other: (kind: string) => `${kind} file`,
+  image: "{kind} image",
+  video: "{kind} video",
+  audio: "{kind} audio",
+  font: "{kind} font",
+  model: "{kind} model",
+  other: "{kind} file",
 });
 
 /** The family of a media type. */
@@ -211,15 +210,14 @@ export function mediaFamily(mimeType: string): MediaFamily {
  * extension of the file's name: `XYZ file`.
  */
 export function describeMediaType(mimeType: string, fileName = ""): string {
-  const name = names[mimeType];
-  if (name !== undefined) return name;
+  if (TYPES[mimeType] !== undefined) return text.names(mimeType);
   const main = mimeType.slice(0, mimeType.indexOf("/"));
   const kind = (/\.([\p{L}\p{N}]{1,10})$/u.exec(fileName)?.[1] ?? "").toUpperCase();
-  if (kind === "") return main === "text" ? (names["text/plain"] ?? general.file) : general.file;
+  if (kind === "") return main === "text" ? text.names("text/plain") : general.file;
   if (main === "image" || main === "video" || main === "audio" || main === "font" || main === "model") {
-    return general[main](kind);
+    return general[main]({ kind });
   }
-  return general.other(kind);
+  return general.other({ kind });
 }
 
 /** What people call the kind of an entry. */

@@ -3,7 +3,7 @@ import { defineText } from "./text.ts";
 
 const text = defineText("user-agent", {
   unknown: "Unknown program",
-  on: (program: string, system: string) => `${program} on ${system}`,
+  on: "{program} on {system}",
 });
 
 const PROGRAMS: readonly (readonly [RegExp, string])[] = [
@@ -61,5 +61,5 @@ export function findAgentName(userAgent: string | null): string | undefined {
   const program = find(PROGRAMS);
   const system = find(SYSTEMS);
   if (program === undefined || system === undefined) return program ?? system;
-  return text.on(program, system);
+  return text.on({ program, system });
 }

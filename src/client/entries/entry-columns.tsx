@@ -71,7 +71,7 @@ export function dateOf(entry: Entry): string {
 /** The size of a file, or of everything in a folder. Until that is known, the number of the folder's items. */
 export function sizeOf(entry: Entry): string {
   if (entry.type === "file") return formatBytes(entry.size);
-  return typeof entry.size === "number" ? formatBytes(entry.size) : text.items(entry.itemCount);
+  return typeof entry.size === "number" ? formatBytes(entry.size) : text.items({ n: entry.itemCount });
 }
 
 /** Size and date in one line. */
@@ -80,7 +80,7 @@ export function subtitleOf(entry: Entry): string {
 }
 
 function Size({ entry }: { readonly entry: Entry }) {
-  return <span title={entry.type === "folder" ? text.items(entry.itemCount) : undefined}>{sizeOf(entry)}</span>;
+  return <span title={entry.type === "folder" ? text.items({ n: entry.itemCount }) : undefined}>{sizeOf(entry)}</span>;
 }
 
 /** A folder as people read it. */
@@ -94,7 +94,7 @@ function Tags({ entry }: { readonly entry: Entry }) {
   return (
     <span className="flex items-center gap-1.5" title={entry.tags.join(", ")}>
       {first !== undefined && <Badge>{first}</Badge>}
-      {more.length > 0 && <span className="text-xs">{text.moreTags(more.length)}</span>}
+      {more.length > 0 && <span className="text-xs">{text.moreTags({ n: more.length })}</span>}
     </span>
   );
 }

@@ -10,7 +10,7 @@ export function ItemCount<T extends Entry>({ collection: { pages } }: { readonly
   const size = totalSize(total, known());
   return (
     <span className="min-w-0 truncate text-sm text-muted">
-      {text.items(total)}
+      {text.items({ n: total })}
       {size !== undefined && ` · ${formatBytes(size)}`}
     </span>
   );

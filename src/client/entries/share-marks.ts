@@ -26,7 +26,7 @@ export function describeShares({ shared, isPublic = false }: SharedFields): stri
     ...(links > 0 ? [text.sharedByLink] : []),
     ...(people > 0 ? [text.sharedWithPeople] : []),
     ...(dropBoxes > 0 ? [text.sharedAsDropBox] : []),
-    ...(expiresAt !== null && endsSoon(shared) ? [text.sharedUntil(formatDate(expiresAt))] : []),
+    ...(expiresAt !== null && endsSoon(shared) ? [text.sharedUntil({ date: formatDate(expiresAt) })] : []),
   ];
   return parts.join(", ");
 }

@@ -46,7 +46,8 @@ function menuOf<T extends Entry>(
     changeList(kind, ({ columns }) => ({ columns: { ...columns, [column.id]: !isChosen(column, preferences) } }));
   return [
     ...all.map((column) => ({
-      label: isChosen(column, preferences) && isEmpty(column) ? text.columnEmpty(column.header) : column.header,
+      label:
+        isChosen(column, preferences) && isEmpty(column) ? text.columnEmpty({ name: column.header }) : column.header,
       checked: isChosen(column, preferences),
       staysOpen: true,
       run: () => toggle(column),

@@ -1,5 +1,6 @@
 import { type ClipboardEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from "react";
 import { announce } from "../base/announce.ts";
+import { formatList } from "../base/format.ts";
 import { Avatar } from "./avatar.tsx";
 import { PersonAvatar } from "./person-avatar.tsx";
 import { cx } from "./cx.ts";
@@ -44,7 +45,7 @@ export function ChipField(props: ChipFieldProps) {
       chosen.filter(({ id }) => id !== chip.id),
       typed,
     );
-    announce(chipText.chipRemoved(chip.name));
+    announce(chipText.chipRemoved({ name: chip.name }));
     input.current?.focus();
   };
   const paste = (event: ClipboardEvent) => {
@@ -116,7 +117,7 @@ function ChipList({ chips, onRemove }: { readonly chips: readonly Chip[]; readon
           <bdi className="truncate">{chip.name}</bdi>
           <button
             type="button"
-            aria-label={chipText.removeChip(chip.name)}
+            aria-label={chipText.removeChip({ name: chip.name })}
             onClick={() => onRemove(chip)}
             className="reach inline-flex size-7 shrink-0 items-center justify-center rounded-full hover:bg-line"
           >
@@ -189,7 +190,7 @@ function useOptions({ chosen, typed, onChange, options, read }: ChipFieldProps) 
   const take = (chips: readonly Chip[]) => {
     const added = chips.filter((chip) => !chosen.some(({ id }) => id === chip.id));
     change([...chosen, ...added], "");
-    announce(chipText.chipsAdded(added.map(({ name }) => name)));
+    announce(chipText.chipsAdded({ names: formatList(added.map(({ name }) => name)) }));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event;
@@ -198,7 +199,7 @@ function useOptions({ chosen, typed, onChange, options, read }: ChipFieldProps) 
     const last = chosen.at(-1);
     if (key === "Backspace" && typed === "" && last !== undefined) {
       onChange(chosen.slice(0, -1), typed);
-      announce(chipText.chipRemoved(last.name));
+      announce(chipText.chipRemoved({ name: last.name }));
     } else if (key === "Escape" && shown.length > 0) {
       event.stopPropagation();
       setIsClosed(true);

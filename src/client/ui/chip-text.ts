@@ -3,7 +3,7 @@ import { defineText } from "../base/text.ts";
 /** The text of fields that collect people. */
 export const chipText = defineText("chips", {
   chosen: "Chosen",
-  removeChip: (name: string) => `Remove ${name}`,
-  chipRemoved: (name: string) => `${name} removed.`,
-  chipsAdded: (names: readonly string[]) => `${names.join(", ")} added.`,
+  removeChip: "Remove {name}",
+  chipRemoved: "{name} removed.",
+  chipsAdded: "{names} added.",
 });

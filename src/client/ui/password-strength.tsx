@@ -15,7 +15,7 @@ export function PasswordStrength({ password }: { password: string }) {
         ))}
       </span>
       <p aria-live="polite" className="text-sm text-muted">
-        {uiText.passwordStrength(strength)}
+        {uiText.passwordStrength(String(strength))}
       </p>
     </div>
   );

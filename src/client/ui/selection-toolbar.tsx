@@ -25,7 +25,7 @@ export function SelectionToolbar({
     >
       <IconButton label={uiText.clearSelection} icon={X} onClick={onClear} />
       <span className="me-auto flex min-w-0 items-center gap-2 text-sm font-medium">
-        <span className="truncate">{uiText.selected(count)}</span>
+        <span className="truncate">{uiText.selected({ n: count })}</span>
         {loading !== undefined && <Spinner size={16} label={loading} />}
       </span>
       {children}

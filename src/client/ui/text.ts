@@ -1,12 +1,4 @@
-import { defineText, plural } from "../base/text.ts";
-
-const STRENGTHS = [
-  "Use at least 8 characters. Several unrelated words work well.",
-  "Too short. Use at least 8 characters.",
-  "Fair. Add a few more characters.",
-  "Good.",
-  "Very good.",
-];
+import { defineText } from "../base/text.ts";
 
 /** The text of the components themselves. */
 export const uiText = defineText("ui", {
@@ -22,7 +14,7 @@ export const uiText = defineText("ui", {
   copy: "Copy",
   copied: "Copied",
   done: "Done",
-  selected: (n: number) => plural(n, "# selected", "# selected"),
+  selected: "{n, plural, one {# selected} other {# selected}}",
   selectionBar: "Actions for the selection",
   clearSelection: "Clear selection",
   copyFailed: "The browser blocked copying. Select the text and copy it yourself.",
@@ -30,16 +22,20 @@ export const uiText = defineText("ui", {
   hidePassword: "Hide password",
   notifications: "Notifications",
   dismiss: "Dismiss",
-  passwordStrength: (step: number) => STRENGTHS[step] ?? "",
+  passwordStrength: {
+    0: "Use at least 8 characters. Several unrelated words work well.",
+    1: "Too short. Use at least 8 characters.",
+    2: "Fair. Add a few more characters.",
+    3: "Good.",
+    4: "Very good.",
+  },
   tooManyAttempts: "Too many attempts.",
   waitOver: "You can try again now.",
-  waitSeconds: (seconds: number) =>
-    plural(seconds, "You can try again in # second.", "You can try again in # seconds."),
-  waitMinutes: (minutes: number) =>
-    plural(minutes, "You can try again in # minute.", "You can try again in # minutes."),
+  waitSeconds: "{seconds, plural, one {You can try again in # second.} other {You can try again in # seconds.}}",
+  waitMinutes: "{minutes, plural, one {You can try again in # minute.} other {You can try again in # minutes.}}",
 });
 
 /** How long to wait before the next attempt. */
 export function waitText(seconds: number): string {
-  return seconds < 120 ? uiText.waitSeconds(seconds) : uiText.waitMinutes(Math.ceil(seconds / 60));
+  return seconds < 120 ? uiText.waitSeconds({ seconds }) : uiText.waitMinutes({ minutes: Math.ceil(seconds / 60) });
 }

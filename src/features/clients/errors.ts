@@ -1,7 +1,7 @@
 /** Errors of the addresses for WebDAV and sync clients, as XML that these clients show to people. */
 import { AppError, type Reason } from "../../errors.ts";
 import { ERROR_RESPONSES } from "../../http/error-response.ts";
-import { escapeXml } from "./escape-xml.ts";
+import { escapeXml } from "../../lib/escape-xml.ts";
 
 /** An error with a status that only WebDAV uses, or with a condition that names what was wrong (RFC 4918, section 16). */
 export class WebDavError extends AppError {

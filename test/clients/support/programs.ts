@@ -1,4 +1,4 @@
-// Runs WebDAV and sync programs. scripts/ensure-clients.sh installs them; the tests of a missing program are skipped.
+// Runs WebDAV, sync, and photo programs. scripts/ensure-clients.sh installs them; the tests of a missing program are skipped.
 import { describe } from "bun:test";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";

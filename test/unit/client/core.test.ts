@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiError, isSessionLost, messageOf, OfflineError, readError } from "../../../src/client/api/http.ts";
 import { isRetried, retryDelayMs } from "../../../src/client/api/query-client.ts";
 import { folderAddress, ownAddress } from "../../../src/client/base/address.ts";
-import { chooseLocale } from "../../../src/client/app/locale.ts";
+import { chooseLanguage } from "../../../src/translations/languages.ts";
 import { isAt } from "../../../src/client/app/navigation.ts";
 import { formatTextSearch, parseTextSearch, textSearch } from "../../../src/client/base/search-params.ts";
 import { isPressed, keyCaps } from "../../../src/client/base/shortcuts.ts";
-import { defineText, plural, pluralForms, setTranslation } from "../../../src/client/base/text.ts";
+import { defineText, setTranslation } from "../../../src/client/base/text.ts";
 import { transform } from "../../../src/client/translations/pseudo.ts";
 import { initialsOf } from "../../../src/client/ui/avatar.tsx";
 import { formatBytes, formatDuration, formatRelative } from "../../../src/client/base/format.ts";
@@ -52,28 +52,39 @@ describe("sizes and times", () => {
 });
 
 describe("text", () => {
-  const words = defineText("test-feature", { title: "Files", count: (n: number) => plural(n, "# file", "# files") });
+  const words = defineText("test-feature", {
+    title: "Files",
+    count: "{n, plural, one {# file} other {# files}}",
+    kinds: { file: "File", folder: "Folder" },
+    actions: { add: "{who} added a file" },
+  });
   test("has plural forms", () => {
-    expect([0, 1, 1234].map(words.count)).toEqual(["0 files", "1 file", "1,234 files"]);
-    expect(pluralForms(1, { other: "# Dateien" })).toBe("1 Dateien");
+    expect([0, 1, 1234].map((n) => words.count({ n }))).toEqual(["0 files", "1 file", "1,234 files"]);
+  });
+
+  test("has names by key, and the key or another text if there is none", () => {
+    expect([words.kinds("file"), words.kinds("album"), words.kinds("album", "?")]).toEqual(["File", "album", "?"]);
+    expect(words.kinds("constructor")).toBe("constructor");
+    expect(words.actions("add", { who: "Ada" })).toBe("Ada added a file");
+    expect(words.actions("take", { who: "Ada" }, "unknown")).toBe("unknown");
   });
 
   test("uses the translation where there is one, and English elsewhere", () => {
     setTranslation({ "test-feature": { title: "Dateien" } });
-    expect([words.title, words.count(2)]).toEqual(["Dateien", "2 files"]);
+    expect([words.title, words.count({ n: 2 })]).toEqual(["Dateien", "2 files"]);
     setTranslation({}, transform);
-    expect([words.title, words.count(2)]).toEqual(["[Fílés]", "[2 fílés]"]);
+    expect([words.title, words.count({ n: 2 })]).toEqual(["[Fílés]", "[2 fílés]"]);
     setTranslation({});
     expect(words.title).toBe("Files");
   });
 
   test("uses the first preferred language that is available", () => {
     const available = ["de", "pt-BR", "ar-XB"];
-    expect(chooseLocale(["fr-FR", "de-AT", "en"], available)).toBe("de");
-    expect(chooseLocale(["pt-br"], available)).toBe("pt-BR");
-    expect(chooseLocale(["en-GB", "de"], available)).toBe("en");
-    expect(chooseLocale(["ar-EG"], available)).toBe("en");
-    expect(chooseLocale([], available)).toBe("en");
+    expect(chooseLanguage(["fr-FR", "de-AT", "en"], available)).toBe("de");
+    expect(chooseLanguage(["pt-br"], available)).toBe("pt-BR");
+    expect(chooseLanguage(["en-GB", "de"], available)).toBe("en");
+    expect(chooseLanguage(["ar-EG"], available)).toBe("en");
+    expect(chooseLanguage([], available)).toBe("en");
   });
 });
 

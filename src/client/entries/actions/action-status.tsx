@@ -44,7 +44,9 @@ export function ActionStatus() {
         >
           <p className="mb-2 flex justify-between gap-4 text-sm">
             <span>{action.title}</span>
-            {action.of !== undefined && <span className="text-muted">{text.progress(action.done, action.of)}</span>}
+            {action.of !== undefined && (
+              <span className="text-muted">{text.progress({ done: action.done, of: action.of })}</span>
+            )}
           </p>
           <Progress value={action.of === undefined ? undefined : action.done / action.of} label={action.title} />
         </div>
@@ -68,7 +70,7 @@ function Failures() {
     <Dialog
       open={failed.length > 0}
       onClose={close}
-      title={text.failedTitle(shown.length)}
+      title={text.failedTitle({ n: shown.length })}
       description={text.failedHint}
       footer={<Button onClick={close}>{text.close}</Button>}
     >

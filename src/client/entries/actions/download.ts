@@ -21,7 +21,7 @@ export function downloadEntries(entries: readonly Entry[]): void {
   if (first === undefined) return;
   if (ids.length === 1) return followLink(downloadAddress(first));
   if (ids.length > BATCH_MAX) {
-    toast({ text: text.tooManyForZip(ids.length), tone: "danger" });
+    toast({ text: text.tooManyForZip({ n: ids.length }), tone: "danger" });
     return;
   }
   submitForm(ids);

@@ -37,7 +37,7 @@ export function useClipCommands({ withSelected, rights, known, count }: ClipOpti
       setClipboard({ verb, entries, share: rights.share });
       // Replaces an image or file on the clipboard of the system, which pasting would upload otherwise.
       void navigator.clipboard?.writeText(namesOf(entries)).catch(ignore);
-      const done = verb === "copy" ? text.clipCopied(entries.length) : text.clipCut(entries.length);
+      const done = verb === "copy" ? text.clipCopied({ n: entries.length }) : text.clipCut({ n: entries.length });
       if (window.matchMedia("(pointer: coarse)").matches) toast({ text: done, id: "clipboard" });
       else announce(done);
     });

@@ -32,6 +32,9 @@ const SHOWS_PROGRESS_FROM = 200;
  */
 export const entriesBeingRemoved = createStore<ReadonlySet<string>>(new Set());
 
+/** Returns the message of a copy: how many entries were copied, and to which folder. */
+type CopyMessage = typeof text.copied;
+
 /** Actions on files and folders. Each shows its result, with a button to undo it where possible. */
 export interface EntryActions {
   /**
@@ -43,7 +46,7 @@ export interface EntryActions {
   copy(
     entries: readonly Entry[],
     to: Destination,
-    options?: { readonly message?: ((count: number, folder: string) => string) | undefined },
+    options?: { readonly message?: CopyMessage | undefined },
   ): Promise<void>;
   /**
    * @param options.canUndo false for entries of others: only their owner can restore them
@@ -78,7 +81,7 @@ export function useEntryActions(): EntryActions {
       favorite: (entries, isFavorite) => favorite(run, entries, isFavorite),
       rename: async (entry, name) => {
         await renameEntry(entry, name);
-        announce(text.renamed(name));
+        announce(text.renamed({ name }));
         await refresh();
       },
       makeFolder: async (name, path, share) => {
@@ -131,7 +134,7 @@ async function move(run: Run, entries: readonly Entry[], to: Destination): Promi
   const moved = entries.filter(({ id }) => ids.has(id));
   if (moved.length > 0) {
     toast({
-      text: text.moved(moved.length, destinationName(to)),
+      text: text.moved({ n: moved.length, to: destinationName(to) }),
       action: { label: text.undo, run: () => void undoMove(run, moved, to.share) },
     });
   }
@@ -147,14 +150,14 @@ async function undoMove(run: Run, entries: readonly Entry[], share: string | und
     const { done } = await run(back, (some, progress) => moveEntries(some, { folder, share }, progress));
     count += countOf(back, done);
   }
-  if (count > 0) toast({ text: text.movedBack(count) });
+  if (count > 0) toast({ text: text.movedBack({ n: count }) });
 }
 
 async function copy(run: Run, entries: readonly Entry[], to: Destination, message = text.copied): Promise<void> {
   const { done } = await run(entries, (ids, progress) => copyEntries(ids, to, progress));
   if (done.length === 0) return;
   toast({
-    text: message(done.length, destinationName(to)),
+    text: message({ n: done.length, to: destinationName(to) }),
     action: { label: text.undo, run: () => void run(done, trashEntries) },
   });
 }
@@ -165,7 +168,7 @@ async function trash(run: Run, entries: readonly Entry[], canUndo: boolean): Pro
   const trashed = entries.filter(({ id }) => ids.has(id));
   if (trashed.length > 0) {
     toast({
-      text: text.trashed(trashed.length),
+      text: text.trashed({ n: trashed.length }),
       ...(canUndo && { action: { label: text.undo, run: () => void restore(run, trashed) } }),
     });
   }
@@ -174,7 +177,7 @@ async function trash(run: Run, entries: readonly Entry[], canUndo: boolean): Pro
 
 async function restore(run: Run, entries: readonly Entry[]): Promise<readonly string[]> {
   const { done } = await run(entries, restoreEntries, true);
-  if (done.length > 0) toast({ text: text.restored(countOf(entries, done)) });
+  if (done.length > 0) toast({ text: text.restored({ n: countOf(entries, done) }) });
   return idsOf(done);
 }
 
@@ -185,7 +188,7 @@ async function tag(
 ): Promise<void> {
   const files = entries.filter((entry) => entry.type === "file");
   const { done } = await run(files, (ids, progress) => tagEntries(ids, changes, progress));
-  if (done.length > 0) toast({ text: text.tagged(countOf(files, done)) });
+  if (done.length > 0) toast({ text: text.tagged({ n: countOf(files, done) }) });
 }
 
 /** How many of these entries are done. The videos of Live Photos don't count. */
@@ -199,7 +202,7 @@ async function favorite(run: Run, entries: readonly Entry[], isFavorite: boolean
   const { done } = await run(changing, (_, progress) => favoriteEntries(changing, isFavorite, progress));
   if (done.length === 0) return;
   toast({
-    text: isFavorite ? text.favoritesAdded(done.length) : text.favoritesRemoved(done.length),
+    text: isFavorite ? text.favoritesAdded({ n: done.length }) : text.favoritesRemoved({ n: done.length }),
     action: { label: text.undo, run: () => void run(done, () => favoriteEntries(done, !isFavorite)) },
   });
 }
@@ -228,7 +231,7 @@ function reportFailures(entries: readonly Entry[], { failed }: BulkResult): void
     return;
   }
   toast({
-    text: text.failedShort(list.length),
+    text: text.failedShort({ n: list.length }),
     tone: "danger",
     action: { label: text.showFailed, run: () => showFailures(list) },
   });

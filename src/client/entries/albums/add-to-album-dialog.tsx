@@ -31,7 +31,7 @@ export function AddToAlbumDialog({
   const known = albums.data ?? [];
   const albumId = chosen ?? known[0]?.id ?? NEW;
   const add = useAdding(files, onClose);
-  if (files.length === 0) return <NoFilesDialog title={text.addTitle(0)} onClose={onClose} />;
+  if (files.length === 0) return <NoFilesDialog title={text.addTitle({ n: 0 })} onClose={onClose} />;
   const submit = () => {
     const isNameless = albumId === NEW && name.trim() === "";
     setMissing(isNameless);
@@ -40,7 +40,7 @@ export function AddToAlbumDialog({
   return (
     <FormDialog
       onClose={onClose}
-      title={text.addTitle(files.length)}
+      title={text.addTitle({ n: files.length })}
       {...(files.length < entries.length && { description: text.onlyFiles })}
       action={text.add}
       isBusy={add.isPending}
@@ -89,13 +89,16 @@ function useAdding(files: readonly Entry[], onClose: () => void) {
     onSuccess: async ({ album, added, failed }) => {
       onClose();
       toast({
-        text: added === 0 && failed === 0 ? text.alreadyThere(album.name) : text.added(added, album.name),
+        text:
+          added === 0 && failed === 0
+            ? text.alreadyThere({ album: album.name })
+            : text.added({ n: added, album: album.name }),
         action: {
           label: text.open,
           run: () => void navigate({ to: "/albums/$albumId", params: { albumId: album.id } }),
         },
       });
-      if (failed > 0) toast({ text: text.someFailed(failed), tone: "danger" });
+      if (failed > 0) toast({ text: text.someFailed({ n: failed }), tone: "danger" });
       await invalidateAlbums(queryClient);
     },
   });

@@ -20,7 +20,7 @@ export function ShareSelectionDialog({
   readonly onClose: () => void;
 }) {
   const files = entries.filter(({ type }) => type === "file");
-  const [name, setName] = useState(() => text.defaultName(formatDate(new Date().toISOString())));
+  const [name, setName] = useState(() => text.defaultName({ day: formatDate(new Date().toISOString()) }));
   const [isMissing, setMissing] = useState(false);
   const [album, setAlbum] = useState<Album>();
   const queryClient = useQueryClient();
@@ -32,12 +32,12 @@ export function ShareSelectionDialog({
       ),
     onSuccess: async (made) => {
       setAlbum(made.album);
-      if (made.failed > 0) toast({ text: text.someFailed(made.failed), tone: "danger" });
+      if (made.failed > 0) toast({ text: text.someFailed({ n: made.failed }), tone: "danger" });
       await invalidateAlbums(queryClient);
     },
   });
   if (album !== undefined) return <ShareDialog entry={album} onClose={onClose} />;
-  if (files.length === 0) return <NoFilesDialog title={text.shareTitle(0)} onClose={onClose} />;
+  if (files.length === 0) return <NoFilesDialog title={text.shareTitle({ n: 0 })} onClose={onClose} />;
   const submit = () => {
     setMissing(name.trim() === "");
     if (name.trim() !== "") create.mutate();
@@ -45,7 +45,7 @@ export function ShareSelectionDialog({
   return (
     <FormDialog
       onClose={onClose}
-      title={text.shareTitle(files.length)}
+      title={text.shareTitle({ n: files.length })}
       description={files.length < entries.length ? `${text.shareHint} ${text.onlyFiles}` : text.shareHint}
       action={text.next}
       isBusy={create.isPending}

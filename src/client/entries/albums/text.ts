@@ -1,8 +1,8 @@
-import { defineText, plural } from "../../base/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the dialogs that put files into albums. */
 export const text = defineText("albums-dialogs", {
-  addTitle: (n: number) => plural(n, "Add # file to an album", "Add # files to an album"),
+  addTitle: "{n, plural, one {Add # file to an album} other {Add # files to an album}}",
   onlyFiles: "Albums can contain only files. Selected folders and their contents are left out.",
   noFiles: "Albums can contain only files. Select files to add.",
   choose: "Album",
@@ -10,15 +10,14 @@ export const text = defineText("albums-dialogs", {
   name: "Name",
   nameMissing: "Enter a name.",
   add: "Add",
-  added: (n: number, album: string) => plural(n, `# file added to “${album}”.`, `# files added to “${album}”.`),
-  alreadyThere: (album: string) => `All files are already in “${album}”.`,
-  someFailed: (n: number) => plural(n, "# file couldn't be added.", "# files couldn't be added."),
+  added: "{n, plural, one {# file added to “{album}”.} other {# files added to “{album}”.}}",
+  alreadyThere: "All files are already in “{album}”.",
+  someFailed: "{n, plural, one {# file couldn't be added.} other {# files couldn't be added.}}",
   open: "Open",
-  itemCount: (n: number) => plural(n, "# item", "# items"),
-  shareTitle: (n: number) => plural(n, "Share # file", "Share # files"),
+  shareTitle: "{n, plural, one {Share # file} other {Share # files}}",
   shareHint:
     "The files are shared together as an album. They stay in their folders, and you can change the album later.",
-  defaultName: (day: string) => `Shared on ${day}`,
+  defaultName: "Shared on {day}",
   next: "Continue",
   ok: "OK",
 });

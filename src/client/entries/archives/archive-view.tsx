@@ -30,7 +30,7 @@ export function ArchiveView({ file }: { readonly file: FileRecord }) {
   const canWrite = useCanWrite();
   return (
     <section
-      aria-label={text.contentOf(file.name)}
+      aria-label={text.contentOf({ name: file.name })}
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a long list must be scrollable by keyboard
       tabIndex={0}
       className="size-full overflow-auto"
@@ -139,7 +139,7 @@ function EntryRow({
               href={address(true)}
               target="_blank"
               rel="noopener noreferrer"
-              aria-label={text.open(name)}
+              aria-label={text.open({ name })}
               className="control inline-flex min-w-0 items-center text-accent underline"
             >
               {label}
@@ -157,7 +157,7 @@ function EntryRow({
       </td>
       <td className="w-10 py-1 text-end">
         {type === "file" && !isEncrypted && (
-          <IconLink label={text.download(name)} icon={Download} href={address(false)} download={name} />
+          <IconLink label={text.download({ name })} icon={Download} href={address(false)} download={name} />
         )}
       </td>
     </tr>

@@ -60,7 +60,7 @@ function show(begun: Extraction, { state, folder, error }: Extraction, open: Ext
   if (error !== null) toast({ text: `${begun.fileName}: ${error.message}`, tone: "danger" });
   if (folder === null) return;
   toast({
-    text: text.extracted(folder.path.slice(folder.path.lastIndexOf("/") + 1)),
+    text: text.extracted({ folder: folder.path.slice(folder.path.lastIndexOf("/") + 1) }),
     ...(open !== undefined && { action: { label: text.openFolder, run: () => open(folder.path) } }),
   });
 }

@@ -34,6 +34,6 @@ export function ExtractionStatus({ className }: { readonly className?: string })
 }
 
 function describe({ state, files, fileName }: Schemas["Extraction"]): string {
-  if (state === "waiting") return text.waiting(fileName);
-  return files === 0 ? text.checking(fileName) : text.extracting(fileName);
+  if (state === "waiting") return text.waiting({ name: fileName });
+  return files === 0 ? text.checking({ name: fileName }) : text.extracting({ name: fileName });
 }

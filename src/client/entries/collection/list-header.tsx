@@ -39,7 +39,7 @@ export function ListHeader<T extends Entry>({
           {fitting.map((column) => (
             <ColumnHeader key={column.id} header={column.header} option={optionOf(sort, column.sort)} sort={sort}>
               <ColumnSeparator
-                label={text.widthOf(column.header)}
+                label={text.widthOf({ name: column.header })}
                 width={widthOf(column, columns.widths)}
                 spare={spare}
                 onResize={(width) => columns.resize(column.id, width)}

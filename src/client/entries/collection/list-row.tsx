@@ -128,7 +128,7 @@ export function MenuButton({ name }: { readonly name: string }) {
       type="button"
       tabIndex={-1}
       data-part="menu"
-      aria-label={text.moreFor(name)}
+      aria-label={text.moreFor({ name })}
       aria-haspopup="menu"
       className="grid size-8 place-items-center rounded-md text-muted hover:bg-raised hover:text-ink pointer-coarse:size-11"
     >

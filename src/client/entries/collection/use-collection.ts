@@ -161,6 +161,6 @@ function useAnnouncedCount(count: number): void {
   useEffect(() => {
     if (last.current === count) return;
     last.current = count;
-    announce(count === 0 ? text.nothingSelected : uiText.selected(count));
+    announce(count === 0 ? text.nothingSelected : uiText.selected({ n: count }));
   }, [count]);
 }

@@ -122,7 +122,7 @@ function filesOn<T extends Entry>(
 /** Shows a small label at the pointer instead of an image of the row. */
 function showCount(event: DragEvent, count: number): void {
   const label = document.createElement("div");
-  label.textContent = text.dragging(count);
+  label.textContent = text.dragging({ n: count });
   label.className = "fixed -top-24 start-0 rounded-lg bg-accent px-3 py-1.5 text-sm font-medium text-on-accent";
   document.body.append(label);
   event.dataTransfer.setDragImage(label, -12, -8);

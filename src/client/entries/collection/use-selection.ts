@@ -36,7 +36,7 @@ export function useSelection<T extends { readonly id: string }, P extends ListPa
         if (!controller.signal.aborted) apply(entries);
       })
       .catch((error: unknown) => {
-        if (!controller.signal.aborted) toast({ text: text.notAllSelected(messageOf(error)), tone: "danger" });
+        if (!controller.signal.aborted) toast({ text: text.notAllSelected({ why: messageOf(error) }), tone: "danger" });
       })
       .finally(() => {
         if (request.current !== controller) return;

@@ -48,7 +48,7 @@ function ActorPicture({ by }: Pick<Activity, "by">) {
 function whoDid({ by, device }: Activity): string {
   const person = by?.name ?? "";
   if (device === null) return person === "" ? "" : `${person}, `;
-  return `${person === "" ? device.name : text.onDevice(person, device.name)}, `;
+  return `${person === "" ? device.name : text.onDevice({ person, device: device.name })}, `;
 }
 
 function describe({ kind, from, to, version, share }: Activity): string {
@@ -56,11 +56,11 @@ function describe({ kind, from, to, version, share }: Activity): string {
     case "created":
       return text.wasCreated;
     case "content":
-      return text.contentChanged(version);
+      return version === undefined ? text.contentChanged : text.contentChangedTo({ version });
     case "renamed":
-      return text.renamed(from?.name ?? "", to?.name ?? "");
+      return text.renamed({ from: from?.name ?? "", to: to?.name ?? "" });
     case "moved":
-      return text.moved(from?.folder ?? text.deletedFolder, to?.folder ?? text.deletedFolder);
+      return text.moved({ from: from?.folder ?? text.deletedFolder, to: to?.folder ?? text.deletedFolder });
     case "trashed":
       return text.trashed;
     case "restored":
@@ -68,7 +68,7 @@ function describe({ kind, from, to, version, share }: Activity): string {
     case "shared":
       return describeShare(share);
     case "version_deleted":
-      return text.versionDeleted(version);
+      return version === undefined ? text.versionDeleted : text.versionNumberDeleted({ version });
     case "downloaded":
       return text.downloaded;
   }

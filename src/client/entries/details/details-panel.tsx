@@ -40,7 +40,7 @@ export function DetailsPanel({
   }
   return (
     <section
-      aria-label={text.panel(entry.name)}
+      aria-label={text.panel({ name: entry.name })}
       className={isFramed ? "h-full w-96 shrink-0 overflow-y-auto border-s border-line bg-raised p-4" : "p-4"}
     >
       <div className="mb-2 flex items-start gap-2">

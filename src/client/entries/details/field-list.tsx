@@ -31,7 +31,12 @@ export function FieldList({
             <span className="shrink-0 text-muted">{field}</span>
             <span className="min-w-0 flex-1 break-words">{content}</span>
             {!isReadOnly && (
-              <IconButton label={text.removeField(field)} icon={X} iconSize={16} onClick={() => remove.mutate(field)} />
+              <IconButton
+                label={text.removeField({ name: field })}
+                icon={X}
+                iconSize={16}
+                onClick={() => remove.mutate(field)}
+              />
             )}
           </li>
         ))}

@@ -37,7 +37,7 @@ function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
           <DescriptionList
             items={[
               [text.kind, text.folder],
-              [text.itemCount, text.itemCountValue(info.itemCount)],
+              [text.itemCount, text.itemCountValue({ n: info.itemCount })],
               ...(typeof info.size === "number" ? [[text.size, formatBytes(info.size)] as const] : []),
               ...locationDetail(info.folder, isOwn),
               [text.created, formatDateTime(info.createdAt)],
@@ -135,7 +135,9 @@ function listMediaDetails(media: Media): Detail[] {
     ...detailIfKnown(text.artist, media.artist),
     ...detailIfKnown(text.album, media.album),
     ...detailIfKnown(text.codec, media.codec),
-    ...detailIfKnown(text.bitrate, media.bitrate, (bits) => text.kilobits(formatNumber(Math.round(bits / 1000)))),
+    ...detailIfKnown(text.bitrate, media.bitrate, (bits) =>
+      text.kilobits({ n: formatNumber(Math.round(bits / 1000)) }),
+    ),
   ];
 }
 

@@ -36,7 +36,7 @@ export function TagList({
             ) : (
               <button
                 type="button"
-                aria-label={text.removeTag(tag)}
+                aria-label={text.removeTag({ tag })}
                 onClick={() => remove.mutate(tag)}
                 className="inline-flex size-7 items-center justify-center rounded-full hover:bg-sunken"
               >

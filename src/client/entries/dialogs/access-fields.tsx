@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from "react";
 import { useCanWrite } from "../../api/session.ts";
 import { Checkbox } from "../../ui/checkbox.tsx";
-import { text } from "../text.ts";
+import { text as entryText } from "../text.ts";
+import { text } from "./text.ts";
 import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
 
 /** What a program may see and do. */
@@ -61,7 +62,7 @@ export function AccessFields({
             isForbidden={(path) => path === "/"}
           />
           <p className="mt-1 min-h-5 text-sm break-words text-muted" aria-live="polite">
-            {lacksFolder(value) ? text.chooseFolder : folder}
+            {lacksFolder(value) ? entryText.chooseFolder : folder}
           </p>
         </div>
       )}

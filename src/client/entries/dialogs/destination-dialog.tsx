@@ -8,7 +8,8 @@ import { Select } from "../../ui/select.tsx";
 import { contains, type Destination } from "../actions/bulk.ts";
 import { text as archivesText } from "../archives/text.ts";
 import { receivedQuery } from "../sharing/api.ts";
-import { text } from "../text.ts";
+import { text as entryText } from "../text.ts";
+import { text } from "./text.ts";
 import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
 import { NewFolderDialog } from "./new-folder-dialog.tsx";
 
@@ -54,7 +55,7 @@ export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, o
   const isForbidden = (path: string) =>
     from !== undefined && share === from.share && entries.some((entry) => contains(entry, path));
   const isHere = verb === "move" && entries.every((entry) => entry.folder === folder);
-  const problem = isForbidden(folder) ? text.intoItself : isHere ? text.alreadyHere : undefined;
+  const problem = isForbidden(folder) ? entryText.intoItself : isHere ? entryText.alreadyHere : undefined;
   const choose = () => {
     onClose();
     onChosen(chosen);
@@ -69,7 +70,7 @@ export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, o
     <Dialog
       open
       onClose={onClose}
-      title={LABELS[verb].title(entries.length)}
+      title={LABELS[verb].title({ n: entries.length })}
       footer={
         <Footer
           label={LABELS[verb].choose}
@@ -121,7 +122,7 @@ function Footer({
   return (
     <>
       <Button icon={FolderPlus} variant="quiet" className="me-auto" onClick={onNewFolder}>
-        {text.newFolder}
+        {entryText.newFolder}
       </Button>
       <Button onClick={onClose}>{text.cancel}</Button>
       <Button variant="primary" disabled={onChoose === undefined} onClick={onChoose}>
@@ -156,11 +157,17 @@ function RootChooser({
 /** Where entries can go: moved ones stay in their root, copies and extracted files go to any that the person may change. */
 function useRoots(verb: DestinationVerb, share: string | undefined): readonly Root[] {
   const { data: shares = [] } = useQuery({ ...receivedQuery, enabled: verb !== "move" || share !== undefined });
-  const own: Root = { share: undefined, name: text.home, label: text.home };
+  const own: Root = { share: undefined, name: entryText.home, label: entryText.home };
   const received = shares.flatMap(({ id, folder, permissions, owner }): Root[] =>
     folder === undefined || permissions !== "write"
       ? []
-      : [{ share: id, name: folder.name, label: text.sharedRoot(folder.name, owner.name || owner.email) }],
+      : [
+          {
+            share: id,
+            name: folder.name,
+            label: text.sharedRoot({ name: folder.name, owner: owner.name || owner.email }),
+          },
+        ],
   );
   if (verb !== "move") return [own, ...received];
   return share === undefined ? [own] : received.filter((root) => root.share === share);

@@ -5,7 +5,8 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { createFile } from "../editing/create-file.ts";
 import { useOpenEditor } from "../editing/edit-text.ts";
-import { text } from "../text.ts";
+import { text as entryText } from "../text.ts";
+import { text } from "./text.ts";
 
 /** The kinds of new files, which are the values of `dialog=` in the address. */
 export const NEW_FILES = {
@@ -47,7 +48,7 @@ export function NewFileDialog({
   return (
     <FormDialog
       onClose={onClose}
-      title={kind === "new-text" ? text.newTextFile : text.newMarkdownFile}
+      title={kind === "new-text" ? entryText.newTextFile : entryText.newMarkdownFile}
       action={text.create}
       isBusy={create.isPending}
       isDisabled={isMissing}

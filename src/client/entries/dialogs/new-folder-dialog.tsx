@@ -5,7 +5,8 @@ import { announce } from "../../base/announce.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import type { FolderRecord } from "../../api/types.ts";
-import { text } from "../text.ts";
+import { text as entryText } from "../text.ts";
+import { text } from "./text.ts";
 
 /** Asks for a name and creates a folder. Errors are shown at the field. */
 export function NewFolderDialog({
@@ -21,7 +22,7 @@ export function NewFolderDialog({
   const create = useMutation({
     mutationFn: () => make(name.trim()),
     onSuccess: (folder) => {
-      announce(text.folderCreated(folder.name));
+      announce(text.folderCreated({ name: folder.name }));
       onClose();
     },
   });
@@ -46,7 +47,7 @@ export function NewFolderDialog({
           create.reset();
         }}
         autoComplete="off"
-        error={isMissing ? text.nameMissing : create.error === null ? undefined : messageOf(create.error)}
+        error={isMissing ? entryText.nameMissing : create.error === null ? undefined : messageOf(create.error)}
       />
     </FormDialog>
   );

@@ -5,7 +5,7 @@ import { Checkbox } from "../../ui/checkbox.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { parseTags, tagsQuery } from "../tags.ts";
-import { text } from "../text.ts";
+import { text } from "./text.ts";
 import { withMember } from "../../base/sets.ts";
 
 /** Adds tags to the selected files and removes others. */
@@ -34,7 +34,7 @@ export function TagsDialog({
   return (
     <FormDialog
       onClose={onClose}
-      title={text.tagsTitle(files.length)}
+      title={text.tagsTitle({ n: files.length })}
       {...(files.length < entries.length && { description: text.onlyFilesHaveTags })}
       action={text.apply}
       onSubmit={submit}

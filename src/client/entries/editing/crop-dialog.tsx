@@ -46,7 +46,7 @@ export function CropDialog(props: { file: FileRecord; onCrop(area: Area): Promis
   const isWhole = area !== undefined && area.width === picture?.width && area.height === picture.height;
   return (
     <FormDialog
-      title={text.cropTitle(file.name)}
+      title={text.cropTitle({ name: file.name })}
       description={text.cropHint}
       size="large"
       action={text.save}

@@ -5,7 +5,7 @@ export const text = defineText("editing", {
   rotateRight: "Rotate right",
   rotateLeft: "Rotate left",
   crop: "Crop",
-  cropTitle: (name: string) => `Crop ${name}`,
+  cropTitle: "Crop {name}",
   cropHint:
     "Drag the edges to resize the area, or drag the area to move it. The original is saved as an earlier version.",
   save: "Save",

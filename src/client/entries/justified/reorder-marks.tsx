@@ -50,7 +50,7 @@ export function DragLabel({ drag: { count, x, y } }: { readonly drag: Drag }) {
       className="pointer-events-none fixed z-50 rounded-lg bg-accent px-3 py-1.5 text-sm font-medium text-on-accent shadow-lg"
       style={{ left: x + 14, top: y + 14 }}
     >
-      {text.dragging(count)}
+      {text.dragging({ n: count })}
     </div>
   );
 }

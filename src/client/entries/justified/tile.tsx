@@ -84,10 +84,10 @@ function Content({
         tabIndex={isCurrent ? 0 : -1}
         aria-label={
           photo.isVideo
-            ? text.video(photo.name, when, formatDuration(photo.durationSeconds ?? 0))
+            ? text.video({ name: photo.name, when, length: formatDuration(photo.durationSeconds ?? 0) })
             : isLive
-              ? text.livePhoto(photo.name, when)
-              : text.photo(photo.name, when)
+              ? text.livePhoto({ name: photo.name, when })
+              : text.photo({ name: photo.name, when })
         }
         onClick={onClick}
         onFocus={() => events.onFocus(index)}
@@ -116,7 +116,7 @@ function Content({
         {photo.shared !== null && photo.shared !== undefined && <PhotoShareMark shared={photo.shared} />}
       </button>
       <TileCheckbox
-        label={text.select(photo.name)}
+        label={text.select({ name: photo.name })}
         isSelected={isSelected}
         isSelecting={isSelecting}
         onClick={(event) => events.onToggle(index, event.shiftKey)}

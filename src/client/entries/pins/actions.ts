@@ -13,7 +13,7 @@ type Named = Pick<Pin, "id" | "name">;
 export async function addPin(queryClient: QueryClient, { id, name }: Named): Promise<void> {
   if (await change(queryClient, "PUT", id)) {
     toast({
-      text: text.pinned(name),
+      text: text.pinned({ name }),
       action: { label: text.undo, run: () => void change(queryClient, "DELETE", id) },
     });
   }
@@ -24,7 +24,7 @@ export async function removePin(queryClient: QueryClient, { id, name }: Named): 
   const next = following(queryClient, id);
   if (await change(queryClient, "DELETE", id)) {
     toast({
-      text: text.unpinned(name),
+      text: text.unpinned({ name }),
       action: { label: text.undo, run: () => void change(queryClient, "PUT", id, next) },
     });
   }
@@ -36,7 +36,7 @@ export async function movePin(
   { id, name }: Named,
   before: string | undefined,
 ): Promise<void> {
-  if (await change(queryClient, "PUT", id, before)) announce(text.moved(name));
+  if (await change(queryClient, "PUT", id, before)) announce(text.moved({ name }));
 }
 
 /** The pin after one. */

@@ -75,7 +75,8 @@ function PinItem({
     onSamePage();
   };
   const Icon = iconOf(pin);
-  const title = pin.owner === null ? pin.name : `${pin.name} – ${text.sharedBy(pin.owner.name || pin.owner.email)}`;
+  const title =
+    pin.owner === null ? pin.name : `${pin.name} – ${text.sharedBy({ name: pin.owner.name || pin.owner.email })}`;
   return (
     <ContextMenu items={items}>
       <li
@@ -105,11 +106,11 @@ function PinItem({
         </Link>
         <Menu
           align="end"
-          label={text.menuOf(pin.name)}
+          label={text.menuOf({ name: pin.name })}
           trigger={
             <button
               type="button"
-              aria-label={text.menuOf(pin.name)}
+              aria-label={text.menuOf({ name: pin.name })}
               className="absolute end-1 grid size-8 place-items-center rounded-full text-muted opacity-0 group-hover:opacity-100 hover:bg-raised hover:text-ink focus-visible:opacity-100 aria-expanded:opacity-100 pointer-coarse:size-10 pointer-coarse:opacity-100"
             >
               <EllipsisVertical aria-hidden className="size-4" />

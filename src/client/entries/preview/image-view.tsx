@@ -51,7 +51,7 @@ export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readon
         <div className="flex items-center rounded-xl border border-line-strong bg-raised shadow-lg">
           <IconButton label={text.zoomOut} icon={Minus} onClick={() => zoom.by(1 / 1.5)} />
           <span className="w-14 text-center text-sm tabular-nums" aria-live="polite">
-            {text.zoomed(Math.round(view.scale * 100))}
+            {text.zoomed({ percent: Math.round(view.scale * 100) })}
           </span>
           <IconButton label={text.zoomIn} icon={Plus} onClick={() => zoom.by(1.5)} />
           <IconButton label={text.zoomReset} icon={Maximize} onClick={fit} />

@@ -32,7 +32,7 @@ export function LiveLayer({
           autoPlay
           muted={isMuted}
           playsInline
-          aria-label={text.liveVideo(file.name)}
+          aria-label={text.liveVideo({ name: file.name })}
           onEnded={() => setPlaying(false)}
           onError={() => {
             setPlaying(false);

@@ -48,7 +48,7 @@ export async function drawMarkdown(markdown: string, file: Pick<FileRecord, "fol
       image: ({ href, text: alt }) => {
         const path = picturePath(href, file.folder);
         // Loading an image of another server would reveal the reader to that server.
-        if (path === undefined) return escapeHtml(text.imageLeftOut(alt));
+        if (path === undefined) return escapeHtml(describeLeftOut(alt));
         // Without an address yet: the fragment is drawn only when all are known.
         return `<img alt="${escapeHtml(alt)}" title="${pictures.push(path) - 1}">`;
       },
@@ -79,7 +79,12 @@ async function fillInPictures(fragment: DocumentFragment, paths: readonly string
   for (const picture of fragment.querySelectorAll("img")) {
     const address = addresses.get(paths[Number(picture.title)] ?? "");
     picture.removeAttribute("title");
-    if (address === undefined) picture.replaceWith(text.imageLeftOut(picture.alt));
+    if (address === undefined) picture.replaceWith(describeLeftOut(picture.alt));
     else picture.src = address;
   }
+}
+
+/** What stands in place of an image that is not loaded. */
+function describeLeftOut(alt: string): string {
+  return alt === "" ? text.imageLeftOut : text.describedImageLeftOut({ alt });
 }

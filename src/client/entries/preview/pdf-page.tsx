@@ -60,7 +60,7 @@ export function PdfPage({
   return (
     <div
       role="group"
-      aria-label={text.page(number, pdf.numPages)}
+      aria-label={text.page({ n: number, all: pdf.numPages })}
       className="relative overflow-hidden bg-white shadow-lg"
       style={{ width: size.width * scale, height: size.height * scale }}
     >

@@ -70,7 +70,7 @@ function Pages({ opened, name, startPage }: { opened: OpenPdfFile; name: string;
       <div
         ref={scroller}
         role="region"
-        aria-label={text.textContent(name)}
+        aria-label={text.textContent({ name })}
         tabIndex={0}
         className="size-full overflow-auto"
       >
@@ -98,7 +98,9 @@ function Pages({ opened, name, startPage }: { opened: OpenPdfFile; name: string;
       <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
         <div className="pointer-events-auto flex items-center rounded-xl border border-line-strong bg-raised shadow-lg">
           <IconButton label={text.zoomOut} icon={Minus} onClick={() => zoomBy(1 / 1.25)} />
-          <span className="px-1 text-center text-sm tabular-nums">{text.page(current + 1, pdf.numPages)}</span>
+          <span className="px-1 text-center text-sm tabular-nums">
+            {text.page({ n: current + 1, all: pdf.numPages })}
+          </span>
           <IconButton label={text.zoomIn} icon={Plus} onClick={() => zoomBy(1.25)} />
         </div>
       </div>

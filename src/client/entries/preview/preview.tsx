@@ -61,7 +61,9 @@ export function Preview(props: PreviewProps) {
   useFocus(popup, file?.id);
   usePreloadedNeighbours(items[index - 1], items[index + 1]);
   const isCounted = position !== undefined && total !== undefined;
-  useAnnouncement(file === undefined || !isCounted ? "" : text.announce(file.name, position + 1, total));
+  useAnnouncement(
+    file === undefined || !isCounted ? "" : text.announce({ name: file.name, n: position + 1, all: total }),
+  );
   if (file === undefined) return null;
 
   return (
@@ -82,7 +84,7 @@ export function Preview(props: PreviewProps) {
         >
           <PreviewHeader
             file={file}
-            position={isCounted ? text.position(position + 1, total) : ""}
+            position={isCounted ? text.position({ n: position + 1, all: total }) : ""}
             actions={actions}
             onClose={onClose}
           />

@@ -45,10 +45,10 @@ export function TextView({ file, kind }: { readonly file: FileRecord; readonly k
   const { content, rendered } = outcome;
   if (content.isBinary) return <NoPreview file={file} message={text.binary} />;
   return (
-    <Scroller label={text.textContent(file.name)}>
+    <Scroller label={text.textContent({ name: file.name })}>
       {content.isTruncated && (
         <p className="mx-auto max-w-4xl px-4 pt-4 text-sm text-warning sm:px-16">
-          {text.truncated(formatBytes(TEXT_BYTES_MAX), formatBytes(file.size))}
+          {text.truncated({ size: formatBytes(TEXT_BYTES_MAX), all: formatBytes(file.size) })}
         </p>
       )}
       {kind === "markdown" && rendered !== undefined ? (

@@ -56,7 +56,7 @@ export function useFileActions(
 function downloadAction(file: FileRecord, shownIn: "wide" | "bar"): PreviewAction {
   return {
     label: text.download,
-    name: text.downloadOf(file.name),
+    name: text.downloadOf({ name: file.name }),
     icon: Download,
     keys: "d",
     shownIn,

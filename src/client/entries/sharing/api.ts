@@ -87,7 +87,9 @@ export async function fetchPeople(searched: string, signal: AbortSignal): Promis
       signal,
     });
     return [
-      ...groups.map(({ id, name, members }): Chip => ({ id, name, kind: "group", detail: text.groupMembers(members) })),
+      ...groups.map(
+        ({ id, name, members }): Chip => ({ id, name, kind: "group", detail: text.groupMembers({ n: members }) }),
+      ),
       ...people.map(({ id, name, email }): Chip => {
         return { id, name, kind: "person", ...(email !== undefined && { detail: email }) };
       }),
@@ -118,7 +120,7 @@ export async function fetchGroupPeople(groupId: string, signal: AbortSignal) {
 export function revokeBody(share: ShareRecord): string {
   if (share.kind !== "account") return text.revokeLink;
   const { kind, name } = recipientOf(share);
-  return text.revokePerson(kind === "group" ? text.groupShare(name) : name);
+  return text.revokePerson({ person: kind === "group" ? text.groupShare({ name }) : name });
 }
 
 /** Whom a share between accounts is for. */

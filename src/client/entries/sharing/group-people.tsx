@@ -16,9 +16,13 @@ export function GroupPeople({ group }: { readonly group: { readonly id: string; 
   const { people, total } = data;
   if (total === 0) return <p className="text-sm text-muted">{text.groupEmpty}</p>;
   return (
-    <Disclosure title={text.groupPeople(total)} label={text.groupPeopleOf(total, group.name)} className="text-sm">
+    <Disclosure
+      title={text.groupPeople({ n: total })}
+      label={text.groupPeopleOf({ n: total, name: group.name })}
+      className="text-sm"
+    >
       <ul
-        aria-label={text.groupPeopleOf(total, group.name)}
+        aria-label={text.groupPeopleOf({ n: total, name: group.name })}
         className="mt-2 flex max-h-60 flex-col gap-2 overflow-y-auto"
       >
         {people.map(({ id, name }) => (
@@ -28,7 +32,7 @@ export function GroupPeople({ group }: { readonly group: { readonly id: string; 
           </li>
         ))}
       </ul>
-      {total > people.length && <p className="mt-2 text-muted">{text.groupPeopleMore(total - people.length)}</p>}
+      {total > people.length && <p className="mt-2 text-muted">{text.groupPeopleMore({ n: total - people.length })}</p>}
     </Disclosure>
   );
 }

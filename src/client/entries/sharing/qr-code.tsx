@@ -28,7 +28,7 @@ export function QrDialog({
     <Dialog
       open
       onClose={onClose}
-      title={text.qrTitle(name)}
+      title={text.qrTitle({ name })}
       description={text.qrHint}
       footer={
         <Button
@@ -43,7 +43,13 @@ export function QrDialog({
       <div className="flex justify-center">
         {code.data !== undefined && (
           // Dark on light in every theme, because many cameras read nothing else.
-          <img src={code.data} alt={text.qrTitle(name)} width={256} height={256} className="rounded-lg bg-white p-2" />
+          <img
+            src={code.data}
+            alt={text.qrTitle({ name })}
+            width={256}
+            height={256}
+            className="rounded-lg bg-white p-2"
+          />
         )}
       </div>
     </Dialog>

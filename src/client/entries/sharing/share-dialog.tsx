@@ -37,7 +37,7 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
       setDraft(EMPTY_DRAFT);
       setIsChecked(false);
       toast({
-        text: created[0]?.kind === "account" ? text.createdForPeople(created.length) : text.created,
+        text: created[0]?.kind === "account" ? text.createdForPeople({ n: created.length }) : text.created,
         tone: "success",
       });
       await invalidateShares(queryClient);
@@ -65,7 +65,7 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
     </Button>
   );
   return (
-    <Dialog open size="medium" onClose={onClose} title={text.shareTitle(entry.name)} footer={footer}>
+    <Dialog open size="medium" onClose={onClose} title={text.shareTitle({ name: entry.name })} footer={footer}>
       <ErrorMessage error={create.error} />
       {shares.isPending && <Skeleton className="h-40" />}
       {shares.isError && <ErrorState error={shares.error} onRetry={() => void shares.refetch()} />}

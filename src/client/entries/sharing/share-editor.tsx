@@ -43,7 +43,7 @@ export function ShareEditor({
       open
       isPersistent
       onClose={onClose}
-      title={text.editTitle(name)}
+      title={text.editTitle({ name })}
       footer={
         <>
           <Button onClick={onClose}>{text.cancel}</Button>

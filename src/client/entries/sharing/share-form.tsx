@@ -137,13 +137,13 @@ function ExpiryFields({
   const current = former?.expiresAt ?? null;
   const options: { value: DraftExpiry; label: string }[] = [
     { value: "never", label: text.never },
-    { value: "1", label: text.days(1) },
-    { value: "7", label: text.days(7) },
-    { value: "30", label: text.days(30) },
+    { value: "1", label: text.days({ n: 1 }) },
+    { value: "7", label: text.days({ n: 7 }) },
+    { value: "30", label: text.days({ n: 30 }) },
     { value: "date", label: text.untilDate },
     ...(current === null
       ? []
-      : [{ value: "unchanged" as const, label: text.unchangedExpiry(formatDateTime(current)) }]),
+      : [{ value: "unchanged" as const, label: text.unchangedExpiry({ when: formatDateTime(current) }) }]),
   ];
   return (
     <div className="grid gap-4 sm:grid-cols-2">

@@ -45,14 +45,14 @@ export function ShareItem({ share, name }: { readonly share: ShareRecord; readon
             <ShareBadges share={share} />
           </p>
           <p className="mt-0.5 text-sm text-muted">
-            {[text.sharedAt(formatDate(share.createdAt)), describeCounts(share)]
+            {[text.sharedAt({ when: formatDate(share.createdAt) }), describeCounts(share)]
               .filter((part) => part !== "")
               .join(" · ")}
           </p>
           {share.group !== null && <GroupPeople group={share.group} />}
         </div>
       </div>
-      {isLink && <CopyField label={text.linkOf(name)} value={share.url} />}
+      {isLink && <CopyField label={text.linkOf({ name })} value={share.url} />}
       <div className="flex flex-wrap items-center gap-2">
         {!isLink && share.album === undefined && <RightsMenu share={share} />}
         {isLink && (
@@ -97,7 +97,7 @@ function RightsMenu({ share }: { readonly share: ShareRecord }) {
   });
   return (
     <Select
-      label={text.rightsOf(recipientOf(share).name)}
+      label={text.rightsOf({ name: recipientOf(share).name })}
       isLabelHidden
       value={change.isPending ? change.variables : share.permissions === "write" ? "write" : "read"}
       onChange={change.mutate}

@@ -24,7 +24,7 @@ export function describeKind(share: ShareRecord): string {
     case "upload":
       return text.kindUpload;
     case "account":
-      return text.kindAccount(recipientOf(share).name);
+      return text.kindAccount({ recipient: recipientOf(share).name });
     case "link":
       return text.kindLink;
   }
@@ -37,7 +37,7 @@ export function ShareBadges({ share }: { readonly share: ShareRecord }) {
     <span className="inline-flex flex-wrap gap-1.5">
       {closed !== undefined && <Badge tone="danger">{text[closed]}</Badge>}
       {share.expiresAt !== null && closed !== "expired" && (
-        <Badge tone="warning">{text.expiresAt(formatDateTime(share.expiresAt))}</Badge>
+        <Badge tone="warning">{text.expiresAt({ when: formatDateTime(share.expiresAt) })}</Badge>
       )}
       {share.hasPassword && <Badge icon={KeyRound}>{text.hasPassword}</Badge>}
       {share.hideLocation && <Badge icon={EyeOff}>{text.hidesLocation}</Badge>}
@@ -50,8 +50,8 @@ export function ShareBadges({ share }: { readonly share: ShareRecord }) {
 export function describeCounts(share: ShareRecord): string {
   const { kind, views, lastAccessedAt } = share;
   if (kind === "account") return "";
-  const last = lastAccessedAt === null ? text.neverOpened : text.lastAccess(formatRelative(lastAccessedAt));
-  return [text.visits(views), describeTransfers(share), last].join(" · ");
+  const last = lastAccessedAt === null ? text.neverOpened : text.lastAccess({ when: formatRelative(lastAccessedAt) });
+  return [text.visits({ n: views }), describeTransfers(share), last].join(" · ");
 }
 
 /** The downloads of a share, or the uploads of a drop box, as text; empty for a share with a person. */
@@ -59,10 +59,12 @@ export function describeTransfers(share: ShareRecord): string {
   const { kind, downloads, maxDownloads, uploads, uploadedBytes, maxUploadBytes } = share;
   if (kind === "account") return "";
   if (kind !== "upload") {
-    return maxDownloads === null ? text.downloads(downloads) : text.downloadsOf(downloads, maxDownloads);
+    return maxDownloads === null
+      ? text.downloads({ n: downloads })
+      : text.downloadsOf({ n: downloads, max: maxDownloads });
   }
   const sent = formatBytes(uploadedBytes);
   return maxUploadBytes === null
-    ? text.uploads(uploads, sent)
-    : text.uploadsOf(uploads, sent, formatBytes(maxUploadBytes));
+    ? text.uploads({ n: uploads, bytes: sent })
+    : text.uploadsOf({ n: uploads, bytes: sent, max: formatBytes(maxUploadBytes) });
 }

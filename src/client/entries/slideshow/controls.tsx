@@ -56,7 +56,7 @@ export function Controls({
         >
           {SECONDS.map((value) => (
             <option key={value} value={value}>
-              {text.seconds(value)}
+              {text.seconds({ n: value })}
             </option>
           ))}
         </select>

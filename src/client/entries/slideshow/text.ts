@@ -10,5 +10,5 @@ export const text = defineText("slideshow", {
   next: "Next",
   close: "End slideshow",
   interval: "Time per photo",
-  seconds: (n: number) => `${n} s`,
+  seconds: "{n} s",
 });

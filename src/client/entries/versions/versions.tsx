@@ -32,7 +32,7 @@ export function Versions({ file }: { readonly file: FileRecord }) {
     <Loaded query={versions}>
       {(items) => (
         <>
-          <ol aria-label={text.versionsOf(file.name)} className="divide-y divide-line">
+          <ol aria-label={text.versionsOf({ name: file.name })} className="divide-y divide-line">
             {items.map((version, index) => (
               <li key={version.version} className="py-3 first:pt-0">
                 <VersionItem file={file} version={version} before={items[index + 1]} isReader={isReader} />
@@ -65,22 +65,22 @@ function VersionItem({
     mutationFn: (action: "restore" | "delete") =>
       action === "restore" ? request("POST", `${path}/restore`) : request("DELETE", path),
     onSuccess: async (_, action) => {
-      toast({ text: action === "restore" ? text.restored(number) : text.deleted });
+      toast({ text: action === "restore" ? text.restored({ n: number }) : text.deleted });
       await invalidateTree(queryClient);
     },
     onError: showError,
   });
   const remove = () =>
     confirmThen(
-      { title: text.deleteTitle(number), body: text.deleteBody, action: text.deleteVersion, danger: true },
+      { title: text.deleteTitle({ n: number }), body: text.deleteBody, action: text.deleteVersion, danger: true },
       () => change.mutate("delete"),
     );
-  const label = (verb: string) => `${verb}: ${text.version(number)}`;
-  const who = version.createdBy === null ? "" : text.by(version.createdBy.name);
+  const label = (verb: string) => `${verb}: ${text.version({ n: number })}`;
+  const who = version.createdBy === null ? "" : text.by({ name: version.createdBy.name });
   return (
     <>
       <p className="flex flex-wrap items-center gap-2 text-sm font-medium">
-        <span>{text.version(number)}</span>
+        <span>{text.version({ n: number })}</span>
         {version.isCurrent && <Badge tone="success">{text.current}</Badge>}
       </p>
       <p className="text-sm text-muted">
@@ -146,5 +146,5 @@ function VersionLinks({
 function compared(size: number, before: number): string {
   if (size === before) return text.sameSize;
   const difference = formatBytes(Math.abs(size - before));
-  return size > before ? text.larger(difference) : text.smaller(difference);
+  return size > before ? text.larger({ size: difference }) : text.smaller({ size: difference });
 }

@@ -17,5 +17,5 @@ export function DiskMeter({ freeBytes, totalBytes }: { readonly freeBytes: numbe
 
 /** The free space as text. */
 export function diskFree({ freeBytes, totalBytes }: { freeBytes: number; totalBytes: number }): string {
-  return text.diskFreeOf(formatBytes(freeBytes), formatBytes(totalBytes));
+  return text.diskFreeOf({ free: formatBytes(freeBytes), total: formatBytes(totalBytes) });
 }

@@ -44,7 +44,7 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         label={text.expiresIn}
         value={days}
         onChange={setDays}
-        options={LIFETIMES_DAYS.map((value) => ({ value: String(value), label: text.days(value) }))}
+        options={LIFETIMES_DAYS.map((value) => ({ value: String(value), label: text.days({ n: value }) }))}
       />
     </AdminDialog>
   );
@@ -57,7 +57,7 @@ function InviteLink({
   readonly invite: NewInvite;
   readonly onClose: () => void;
 }) {
-  const description = mailed && email !== null ? text.inviteMailed(email) : text.inviteByHand;
+  const description = mailed && email !== null ? text.inviteMailed({ email }) : text.inviteByHand;
   return (
     <CopyDialog
       title={text.inviteReady}

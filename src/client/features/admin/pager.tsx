@@ -14,7 +14,7 @@ export function Pager({
 }) {
   return (
     <nav aria-label={text.pages} className="flex items-center justify-between gap-4 pt-3 text-sm text-muted">
-      <span>{text.results(total)}</span>
+      <span>{text.results({ n: total })}</span>
       {totalPages > 1 && (
         <span className="flex items-center gap-1">
           <IconButton
@@ -24,7 +24,7 @@ export function Pager({
             disabled={!hasPrev}
             onClick={() => onPage(page - 1)}
           />
-          {text.pageOf(page, totalPages)}
+          {text.pageOf({ page, pages: totalPages })}
           <IconButton
             label={text.nextPage}
             icon={ChevronRight}

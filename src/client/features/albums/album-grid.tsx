@@ -54,7 +54,7 @@ export function AlbumGrid({
       )}
       <div className="min-h-0 flex-1">
         <JustifiedGrid
-          label={text.gridLabel(album.name)}
+          label={text.gridLabel({ name: album.name })}
           aspects={aspects}
           itemAt={(index) => items.get(ids[index] ?? "")}
           selected={selected}

@@ -126,8 +126,8 @@ function AlbumFacts({ album }: { readonly album: Album }) {
             {text.backToShared}
           </Link>
         )}
-        <span>· {text.itemCount(album.itemCount)}</span>
-        {owner !== undefined && <span>· {text.sharedBy(owner.name || owner.email)}</span>}
+        <span>· {text.itemCount({ n: album.itemCount })}</span>
+        {owner !== undefined && <span>· {text.sharedBy({ name: owner.name || owner.email })}</span>}
       </p>
       {album.description !== "" && <p className="mt-1 max-w-prose text-sm break-words">{album.description}</p>}
     </div>
@@ -153,7 +153,7 @@ function AlbumActions({
   const close = () => setDialog(undefined);
   const confirmRemoval = () =>
     confirmThen(
-      { title: text.removeTitle(album.name), body: text.removeBody, action: text.remove, danger: true },
+      { title: text.removeTitle({ name: album.name }), body: text.removeBody, action: text.remove, danger: true },
       () => void changes.remove(),
     );
   return (

@@ -118,7 +118,7 @@ function AlbumCard({ album }: { readonly album: Album }) {
           <Share2 role="img" aria-label={text.isShared} className="size-4 shrink-0 text-muted" strokeWidth={2} />
         )}
       </span>
-      <span className="block text-sm text-muted">{text.itemCount(album.itemCount)}</span>
+      <span className="block text-sm text-muted">{text.itemCount({ n: album.itemCount })}</span>
     </Link>
   );
 }

@@ -68,7 +68,7 @@ export function useAlbumChanges(album: Album) {
       });
       if (!isRemoved) return;
       toast({
-        text: text.takenOut(fileIds.length),
+        text: text.takenOut({ n: fileIds.length }),
         action: { label: text.undo, run: () => void run(() => addToAlbum(album.id, fileIds)) },
       });
     },

@@ -266,7 +266,7 @@ function FolderContent({
       folder={folder}
       onDropFiles={dropFiles}
       collection={collection}
-      label={text.listLabel(name)}
+      label={text.listLabel({ folder: name })}
       kind={share === undefined ? "files" : "received"}
       columns={COLUMNS}
     />

@@ -21,7 +21,7 @@ export function ConfirmEmailNotice() {
   const send = useMutation({
     mutationFn: () => request<{ readonly sent: boolean }>("POST", "/api/auth/email/send"),
     onSuccess: async ({ sent }) => {
-      if (sent) toast({ id: "confirm-email", text: text.sent(user.email), tone: "success" });
+      if (sent) toast({ id: "confirm-email", text: text.sent({ email: user.email }), tone: "success" });
       else await checkConfirmed();
     },
     onError: (error) => toast({ id: "confirm-email", text: messageOf(error), tone: "danger" }),
@@ -32,7 +32,7 @@ export function ConfirmEmailNotice() {
       className="flex flex-wrap items-center gap-x-3 gap-y-1.5 bg-warning-soft px-4 py-1.5 text-sm text-warning"
     >
       <MailWarning aria-hidden size={18} className="shrink-0" />
-      <p className="min-w-0 flex-1 basis-60 wrap-anywhere">{text.lead(user.email)}</p>
+      <p className="min-w-0 flex-1 basis-60 wrap-anywhere">{text.lead({ email: user.email })}</p>
       <Button size="small" busy={send.isPending} onClick={() => send.mutate()}>
         {text.send}
       </Button>

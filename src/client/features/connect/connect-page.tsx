@@ -144,7 +144,7 @@ function useDecision(path: `/api/${string}`, onOutcome: (outcome: Outcome) => vo
 function About({ flow, program }: { readonly flow: LoginFlow; readonly program: string }) {
   return (
     <>
-      <p className="wrap-anywhere">{text.lead(program)}</p>
+      <p className="wrap-anywhere">{text.lead({ program })}</p>
       <div className="flex gap-3 rounded-lg border border-danger bg-danger-soft px-3 py-2.5 text-sm">
         <TriangleAlert aria-hidden className="mt-0.5 size-5 shrink-0 text-danger" />
         <p>
@@ -192,7 +192,7 @@ function Result({ outcome }: { readonly outcome: Outcome }) {
     );
   }
   return (
-    <SignInLayout title={text.allowed} lead={text.allowedLead(outcome.name)}>
+    <SignInLayout title={text.allowed} lead={text.allowedLead({ name: outcome.name })}>
       {outcome.redirect !== undefined && (
         <LinkButton variant="primary" href={outcome.redirect}>
           {text.openProgram}

@@ -3,7 +3,7 @@ import { defineText } from "../../base/text.ts";
 /** The text of the page on which a person allows a program to connect. */
 export const text = defineText("connect", {
   title: "Connect a program",
-  lead: (program: string) => `“${program}” asks for access to your files.`,
+  lead: "“{program}” asks for access to your files.",
   warning: "Only continue if you started this yourself.",
   warningLead:
     "Somebody may have sent you this link to get access to your files. If you don't know the program, select Deny.",
@@ -19,8 +19,7 @@ export const text = defineText("connect", {
   allow: "Allow access",
   deny: "Deny",
   allowed: "You can return to the program",
-  allowedLead: (name: string) =>
-    `“${name}” has its own app password now. You can end its access at any time in Settings, under Devices.`,
+  allowedLead: "“{name}” has its own app password now. You can end its access at any time in Settings, under Devices.",
   openProgram: "Return to the program",
   denied: "Access denied",
   deniedLead: "The program can't open your files. You can close this page.",

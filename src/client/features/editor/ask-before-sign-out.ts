@@ -13,7 +13,7 @@ export async function askBeforeSignOut(userId: string): Promise<(() => Promise<v
     count === 0 ||
     (await confirm({
       title: text.signOutTitle,
-      body: text.signOutBody(count),
+      body: text.signOutBody({ count }),
       action: text.signOut,
       cancel: text.signOutCancel,
       danger: true,

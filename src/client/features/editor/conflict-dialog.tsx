@@ -79,8 +79,8 @@ export function ConflictDialog({
 }
 
 function describe(name: string, theirs: StoredText | undefined, isLost: boolean): string {
-  if (isLost) return text.lostLead(name);
-  return theirs === undefined ? text.conflictGone(name) : text.conflictLead(name);
+  if (isLost) return text.lostLead({ name });
+  return theirs === undefined ? text.conflictGone({ name }) : text.conflictLead({ name });
 }
 
 function Comparison({ theirs, mine }: { readonly theirs: string; readonly mine: string }) {
@@ -101,7 +101,7 @@ function Comparison({ theirs, mine }: { readonly theirs: string; readonly mine: 
           <Line key={at} line={line} />
         ))}
       </section>
-      {hidden > 0 && <p className="mt-1 text-sm text-muted">{text.longDiff(hidden)}</p>}
+      {hidden > 0 && <p className="mt-1 text-sm text-muted">{text.longDiff({ n: hidden })}</p>}
     </>
   );
 }

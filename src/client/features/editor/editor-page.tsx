@@ -33,7 +33,7 @@ export function EditorPage() {
   });
   const name = opened.data?.document.file.name ?? "";
   useEffect(() => {
-    document.title = name === "" ? uiText.product : `${text.title(name)} · ${uiText.product}`;
+    document.title = name === "" ? uiText.product : `${text.title({ name })} · ${uiText.product}`;
   }, [name]);
   if (opened.isError) {
     return (
@@ -65,7 +65,7 @@ function NotEditable({
   const goToFolder = useGoToFolder();
   return (
     <SignInLayout title={file.name}>
-      <Notice>{reason === "too-large" ? text.tooLarge(formatBytes(EDITED_BYTES_MAX)) : text.notText}</Notice>
+      <Notice>{reason === "too-large" ? text.tooLarge({ limit: formatBytes(EDITED_BYTES_MAX) }) : text.notText}</Notice>
       <div className="flex flex-wrap gap-2">
         <a href={downloadAddress(file)} download={file.name} className={buttonClassName({ variant: "primary" })}>
           {text.download}

@@ -200,7 +200,7 @@ function Messages({
     const who = lock.program ?? lock.person ?? text.someProgram;
     messages.push(
       <Notice key="lock" tone="danger">
-        {text.locked(who, formatDateTime(lock.expiresAt))}
+        {text.locked({ who, until: formatDateTime(lock.expiresAt) })}
       </Notice>,
     );
   }
@@ -217,7 +217,7 @@ function Messages({
     messages.push(
       <Notice key="restored">
         <span className="flex flex-wrap items-center gap-3">
-          {restored.isOld ? text.restoredOld(when) : text.restored(when)}
+          {restored.isOld ? text.restoredOld({ when }) : text.restored({ when })}
           <Button size="small" onClick={() => edited.discard()}>
             {text.discardRestored}
           </Button>

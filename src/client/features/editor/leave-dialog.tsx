@@ -43,7 +43,7 @@ export function LeaveDialog({
         </div>
       }
     >
-      <p className="text-sm break-words text-muted">{text.leaveBody(name)}</p>
+      <p className="text-sm break-words text-muted">{text.leaveBody({ name })}</p>
     </Dialog>
   );
 }

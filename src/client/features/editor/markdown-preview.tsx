@@ -22,7 +22,7 @@ export function MarkdownPreview({ file, source }: { readonly file: FileRecord; r
   }, [source, file]);
   return (
     <section
-      aria-label={text.previewOf(file.name)}
+      aria-label={text.previewOf({ name: file.name })}
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- text without links must be scrollable by keyboard
       tabIndex={0}
       className="min-w-0 flex-1 overflow-auto bg-sunken sm:px-4"

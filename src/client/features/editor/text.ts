@@ -1,9 +1,9 @@
-import { plural, defineText } from "../../base/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the editor. */
 export const text = defineText("editor", {
-  label: (name: string) => `Text of ${name}. Press Escape, then Tab, to leave the text.`,
-  title: (name: string) => `Edit ${name}`,
+  label: "Text of {name}. Press Escape, then Tab, to leave the text.",
+  title: "Edit {name}",
   close: "Close editor",
   save: "Save",
   saving: "Saving…",
@@ -12,7 +12,7 @@ export const text = defineText("editor", {
   unsaved: "Unsaved changes",
   readOnly: "Read only",
   readOnlyHint: "You can read this file, but not change it.",
-  announceSaved: (name: string) => `${name} saved.`,
+  announceSaved: "{name} saved.",
   tools: "Editing tools",
   undo: "Undo",
   redo: "Redo",
@@ -32,52 +32,44 @@ export const text = defineText("editor", {
   list: "List",
   link: "Link",
   preview: "Preview",
-  previewOf: (name: string) => `Preview of ${name}`,
+  previewOf: "Preview of {name}",
   shortcuts: "Editor",
-  tooLarge: (limit: string) =>
-    `Texts of up to ${limit} can be edited here. Download this file to edit it on your device.`,
+  tooLarge: "Texts of up to {limit} can be edited here. Download this file to edit it on your device.",
   notText:
     "This file isn't text in UTF-8 or UTF-16, so saving it here could damage it. Download it to edit it on your device.",
   download: "Download",
   toFolder: "Back to the folder",
   signOutTitle: "Sign out and delete unsaved changes?",
-  signOutBody: (count: number) =>
-    plural(
-      count,
-      "This browser has unsaved changes in # text. To save them, open it in the editor.",
-      "This browser has unsaved changes in # texts. To save them, open the texts in the editor.",
-    ),
+  signOutBody:
+    "{count, plural, one {This browser has unsaved changes in # text. To save them, open it in the editor.} other {This browser has unsaved changes in # texts. To save them, open the texts in the editor.}}",
   signOut: "Sign out",
   signOutCancel: "Stay signed in",
-  restored: (when: string) => `Your unsaved changes from ${when} are back.`,
-  restoredOld: (when: string) =>
-    `Your unsaved changes from ${when} are back. The file has changed since then: when you save, you can compare both.`,
+  restored: "Your unsaved changes from {when} are back.",
+  restoredOld:
+    "Your unsaved changes from {when} are back. The file has changed since then: when you save, you can compare both.",
   discardRestored: "Discard",
-  locked: (who: string, until: string) =>
-    `${who} has locked this file until ${until} or later. You can type, but not save before the lock ends.`,
+  locked: "{who} has locked this file until {until} or later. You can type, but not save before the lock ends.",
   someProgram: "A program",
   draftFailed: "This browser can't store unsaved changes. Save often.",
   leaveTitle: "Save your changes?",
-  leaveBody: (name: string) => `You have unsaved changes in ${name}.`,
+  leaveBody: "You have unsaved changes in {name}.",
   leaveSave: "Save and close",
   leaveDiscard: "Don't save",
   leaveStay: "Keep editing",
   conflictTitle: "The file has changed",
-  conflictLead: (name: string) => `Someone, or another tab, saved ${name} after you opened it.`,
-  conflictGone: (name: string) => `The new content of ${name} is not text, or is too large to show here.`,
+  conflictLead: "Someone, or another tab, saved {name} after you opened it.",
+  conflictGone: "The new content of {name} is not text, or is too large to show here.",
   lostTitle: "The file can't be saved any more",
-  lostLead: (name: string) => `${name} was deleted, or you may not change it any more.`,
+  lostLead: "{name} was deleted, or you may not change it any more.",
   compare: "Compare",
-  mine: "Yours",
-  theirs: "Stored now",
   legend: "Lines with − are stored now, lines with + are yours.",
   same: "Both texts are the same.",
-  longDiff: (n: number) => plural(n, "# more line differs.", "# more lines differ."),
+  longDiff: "{n, plural, one {# more line differs.} other {# more lines differ.}}",
   overwrite: "Save mine over it",
   overwriteHint: "The stored text stays as an earlier version.",
   copy: "Save mine as a copy",
   reload: "Discard mine",
-  copied: (name: string) => `Saved as ${name}.`,
+  copied: "Saved as {name}.",
   reloaded: "The stored text is loaded.",
   skipped: "…",
 });

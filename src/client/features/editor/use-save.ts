@@ -45,7 +45,7 @@ export function useSave({ file, copyFolder, read, onStored }: SaveOptions) {
       const etag = await saveDocument(file, mine);
       setConflict(undefined);
       onStored({ ...mine, etag });
-      announce(text.announceSaved(file.name));
+      announce(text.announceSaved({ name: file.name }));
       void invalidateTree(queryClient);
       return true;
     } catch (error) {
@@ -92,7 +92,7 @@ export function useSave({ file, copyFolder, read, onStored }: SaveOptions) {
     saveCopy: async ({ mine }: Conflict) => {
       const content = new Blob([writeFileText(mine.text, mine.format)], { type: file.mimeType });
       const copy = await createFile({ name: file.name, folder: copyFolder, content, mayRename: true });
-      toast({ text: text.copied(copy.name) });
+      toast({ text: text.copied({ name: copy.name }) });
       await invalidateTree(queryClient);
     },
   };

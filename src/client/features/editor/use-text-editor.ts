@@ -36,7 +36,7 @@ export function useTextEditor(options: TextEditorOptions): {
       editor.current = openTextEditor({
         ...opening,
         parent: host.current,
-        label: text.label(opening.fileName),
+        label: text.label({ name: opening.fileName }),
         searchLabels: {
           next: text.findNext,
           previous: text.findPrevious,

@@ -6,6 +6,5 @@ export const text = defineText("favorites", {
   listLabel: "Favorites",
   emptyTitle: "No favorites yet",
   emptyHint: "Choose “Add to favorites” in the menu of a file or folder.",
-  folderPath: "Location",
   sharedWithMe: "Shared with me",
 });

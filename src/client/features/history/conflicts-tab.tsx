@@ -51,7 +51,9 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
   });
   const { local, remote, type, action, detectedAt, awaitsContent } = conflict;
   const name = remote.name ?? local.name ?? "";
-  const title = { modified: text.conflictModified, deleted: text.conflictDeleted, name: text.conflictName }[type](name);
+  const title = { modified: text.conflictModified, deleted: text.conflictDeleted, name: text.conflictName }[type]({
+    name,
+  });
   const requested = {
     upload: text.actionUpload,
     update: text.actionUpdate,
@@ -64,7 +66,7 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
       <div>
         <p className="font-medium break-words">{title}</p>
         <p className="text-sm text-muted">
-          {text.requestedChange(device, requested)}. {text.found(formatRelative(detectedAt))}.
+          {text.requestedChange({ device, action: requested })}. {text.found({ when: formatRelative(detectedAt) })}.
         </p>
       </div>
       <dl className="grid gap-2 text-sm sm:grid-cols-2">

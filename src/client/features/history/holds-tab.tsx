@@ -54,15 +54,20 @@ function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: stri
   });
   const accept = () =>
     confirmThen(
-      { title: text.acceptTitle(hold.changes), body: text.acceptBody(device), action: text.accept, danger: true },
+      {
+        title: text.acceptTitle({ n: hold.changes }),
+        body: text.acceptBody({ device }),
+        action: text.accept,
+        danger: true,
+      },
       () => decide.mutate(true),
     );
   return (
     <li className="flex flex-wrap items-center gap-3 py-4">
       <div className="min-w-0 flex-1 basis-64">
-        <p className="font-medium break-words">{text.hold(device, hold.changes)}</p>
+        <p className="font-medium break-words">{text.hold({ device, n: hold.changes })}</p>
         <p className="text-sm text-muted">
-          {isProgram ? text.holdOfProgram(since, until) : text.holdSince(since, until)}
+          {isProgram ? text.holdOfProgram({ since, until }) : text.holdSince({ since, until })}
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
@@ -97,7 +102,12 @@ function ProgramActions({ id, program }: { readonly id: string; readonly program
   });
   const confirmEnd = () =>
     confirmThen(
-      { title: text.endAccessTitle(program), body: text.endAccessBody, action: text.endAccess, danger: true },
+      {
+        title: text.endAccessTitle({ device: program }),
+        body: text.endAccessBody,
+        action: text.endAccess,
+        danger: true,
+      },
       () => end.mutate(),
     );
   return (
@@ -105,7 +115,7 @@ function ProgramActions({ id, program }: { readonly id: string; readonly program
       <Link
         to="/history"
         search={{ tab: "rewind", device: id }}
-        aria-label={text.undoOf(program)}
+        aria-label={text.undoOf({ device: program })}
         className={cx(buttonClassName({}), "no-underline")}
       >
         {text.undo}

@@ -35,7 +35,7 @@ export function MomentChooser({ at, onChange }: { readonly at: string; readonly 
       <div>
         <label htmlFor={sliderId} className="flex flex-wrap justify-between gap-2 text-sm font-medium">
           <span>{text.slider}</span>
-          <span className="text-muted">{text.daysAgo(Math.round(shownHours / 24))}</span>
+          <span className="text-muted">{text.daysAgo({ n: Math.round(shownHours / 24) })}</span>
         </label>
         <input
           id={sliderId}

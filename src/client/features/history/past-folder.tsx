@@ -42,7 +42,10 @@ export function PastFolder({
   const restore = useMutation({
     mutationFn: (entry: Entry) => restoreEntry(entry),
     onSuccess: async (_, entry) => {
-      toast({ text: entry.isDeleted === true ? text.itemRestored(entry.name) : text.fileRestored(entry.name) });
+      toast({
+        text:
+          entry.isDeleted === true ? text.itemRestored({ name: entry.name }) : text.fileRestored({ name: entry.name }),
+      });
       await invalidateTree(queryClient);
     },
     onError: showError,
@@ -51,17 +54,17 @@ export function PastFolder({
   const when = formatDateTime(at);
   const title = folder === "/" ? text.root : folder.slice(folder.lastIndexOf("/") + 1);
   return (
-    <section aria-label={text.contentsThen(title, when)} aria-busy={listing.isFetching}>
+    <section aria-label={text.contentsThen({ folder: title, when })} aria-busy={listing.isFetching}>
       <div className="mb-2 flex flex-wrap items-center justify-between gap-2">
         <div className="min-w-0">
           <h2 className="text-lg font-semibold break-words">
             <PastBreadcrumbs folder={folder} onFolder={onFolder} />
           </h2>
-          <p className="text-sm text-muted">{text.asOf(when)}</p>
+          <p className="text-sm text-muted">{text.asOf({ when })}</p>
         </div>
         {onRestore !== undefined && listing.isSuccess && (
           <Button variant="primary" icon={RotateCcw} onClick={() => onRestore(folder)}>
-            {text.wholeFolder(title)}
+            {text.wholeFolder({ folder: title })}
           </Button>
         )}
       </div>
@@ -71,7 +74,7 @@ export function PastFolder({
         empty={<EmptyState icon={Clock} title={text.emptyThen} />}
       >
         <DataTable
-          caption={text.contentsThen(title, when)}
+          caption={text.contentsThen({ folder: title, when })}
           columns={columnsOf({ onFolder, onRestore, onFile: restore.mutate })}
           rows={entries}
           rowKey={({ id }) => id}
@@ -149,7 +152,7 @@ function columnsOf({
               size="small"
               variant="quiet"
               icon={RotateCcw}
-              aria-label={text.restoreItem(entry.name)}
+              aria-label={text.restoreItem({ name: entry.name })}
               onClick={() => (entry.type === "folder" ? onRestore(entry.path) : onFile(entry))}
             >
               {text.restore}

@@ -31,7 +31,7 @@ export function RestoreDialog({
   const restore = useMutation({
     mutationFn: () => restoreFolder(options),
     onSuccess: (changes) => {
-      toast({ text: text.restoreDone(changes), tone: "success" });
+      toast({ text: text.restoreDone({ n: changes }), tone: "success" });
       // Another dialog may be open by now.
       if (isMounted.current) onClose();
     },
@@ -48,8 +48,8 @@ export function RestoreDialog({
       open
       size="medium"
       onClose={onClose}
-      title={text.planTitle(name)}
-      description={text.planIntro(formatDateTime(at))}
+      title={text.planTitle({ folder: name })}
+      description={text.planIntro({ when: formatDateTime(at) })}
       footer={
         <>
           <Button onClick={onClose}>{text.cancel}</Button>
@@ -96,13 +96,13 @@ function useIsMounted(): { readonly current: boolean } {
 function Plan({ plan }: { readonly plan: RestoreResult }) {
   const { counts, changes, skipped } = plan;
   const totals = [
-    counts.content > 0 && text.planContent(counts.content),
-    counts.undelete > 0 && text.planUndelete(counts.undelete),
-    counts["place"] > 0 && text.planMove(counts["place"]),
-    counts.aside > 0 && text.planAside(counts.aside),
-    counts.remove > 0 && text.planRemove(counts.remove),
-    counts.new > 0 && text.planNew(counts.new),
-    counts.skipped > 0 && text.planSkipped(counts.skipped),
+    counts.content > 0 && text.planContent({ n: counts.content }),
+    counts.undelete > 0 && text.planUndelete({ n: counts.undelete }),
+    counts["place"] > 0 && text.planMove({ n: counts["place"] }),
+    counts.aside > 0 && text.planAside({ n: counts.aside }),
+    counts.remove > 0 && text.planRemove({ n: counts.remove }),
+    counts.new > 0 && text.planNew({ n: counts.new }),
+    counts.skipped > 0 && text.planSkipped({ n: counts.skipped }),
   ].filter((total) => total !== false);
   return (
     <>
@@ -116,7 +116,7 @@ function Plan({ plan }: { readonly plan: RestoreResult }) {
         changes={changes.map(({ id, change, name, folder, from }) => ({
           key: `${id} ${change}`,
           path: pathOf(folder, name),
-          label: `${labelOf(change)}${from !== undefined && change === "place" ? ` ${text.from(pathOf(from.folder, from.name))}` : ""}`,
+          label: `${labelOf(change)}${from !== undefined && change === "place" ? ` ${text.from({ where: pathOf(from.folder, from.name) })}` : ""}`,
         }))}
       />
       {changes.length >= 1_000 && <p className="text-sm text-muted">{text.more}</p>}

@@ -94,8 +94,8 @@ function RewindDialog({
     onSuccess: ({ counts, hasMore }) => {
       onClose();
       const sentences = [
-        text.undoneDone(counts.undone),
-        ...(counts.failed === 0 ? [] : [text.undoneFailed(counts.failed)]),
+        text.undoneDone({ n: counts.undone }),
+        ...(counts.failed === 0 ? [] : [text.undoneFailed({ n: counts.failed })]),
         ...(hasMore ? [text.undoneMore] : []),
       ];
       toast({ text: sentences.join(" "), tone: counts.failed === 0 ? "success" : "danger" });
@@ -111,7 +111,7 @@ function RewindDialog({
       open
       size="medium"
       onClose={close}
-      title={text.rewindTitle(options.device.name)}
+      title={text.rewindTitle({ device: options.device.name })}
       footer={
         <>
           <Button onClick={close} disabled={undo.isPending}>
@@ -145,7 +145,7 @@ function RewindPlan({ plan }: { readonly plan: RewindResult }) {
   };
   return (
     <div className="flex flex-col gap-3 text-sm">
-      <p>{plan.undone.length === 0 ? text.undoneNothing : text.undonePlan(plan.counts.undone)}</p>
+      <p>{plan.undone.length === 0 ? text.undoneNothing : text.undonePlan({ n: plan.counts.undone })}</p>
       <ChangeList
         changes={plan.undone.map(({ fileId, action, name, folder }) => ({
           key: `${fileId} ${action}`,

@@ -126,7 +126,7 @@ function Activity({ file }: { readonly file: RecentFile }) {
 }
 
 function activityOf({ activity, activityAt }: RecentFile): string {
-  return text.activityOf(activity, formatRelative(activityAt));
+  return text.activities(activity, { when: formatRelative(activityAt) });
 }
 
 function activityAndSize(file: RecentFile): string {

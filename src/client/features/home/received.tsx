@@ -28,7 +28,7 @@ export function ReceivedStrip({ shares }: { readonly shares: readonly ReceivedSh
     <Strip title={text.sharedWithMe} all={{ to: "/shared/with-me", label: text.allShared }}>
       {shares.slice(0, SHOWN_MAX).map((share) => {
         const name = (share.file ?? share.folder ?? share.album)?.name ?? "";
-        const detail = sharingText.sharedBy(share.owner.name || share.owner.email);
+        const detail = sharingText.sharedBy({ name: share.owner.name || share.owner.email });
         return <Card key={share.id} name={name} detail={detail} icon={<Icon share={share} />} link={linkTo(share)} />;
       })}
     </Strip>

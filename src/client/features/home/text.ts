@@ -1,5 +1,4 @@
 import { defineText } from "../../base/text.ts";
-import type { RecentFile } from "./recent.ts";
 
 /** The text of the home page. */
 export const text = defineText("home", {
@@ -10,7 +9,15 @@ export const text = defineText("home", {
   allFavorites: "All favorites",
   activity: "Activity",
   goToFolder: "Go to folder",
-  activityOf: (activity: RecentFile["activity"], when: string) => `${ACTIVITIES[activity]} ${when}`,
+  activities: {
+    added: "Added {when}",
+    edited: "Edited {when}",
+    renamed: "Renamed {when}",
+    moved: "Moved {when}",
+    restored: "Restored {when}",
+    changed: "Changed {when}",
+    opened: "Opened {when}",
+  },
   sharedWithMe: "Shared with me",
   allShared: "All shared items",
   emptyTitle: "Add your first files",
@@ -20,13 +27,3 @@ export const text = defineText("home", {
   uploadFiles: "Upload files",
   connectDevices: "Connect a phone or computer",
 });
-
-const ACTIVITIES: Readonly<Record<RecentFile["activity"], string>> = {
-  added: "Added",
-  edited: "Edited",
-  renamed: "Renamed",
-  moved: "Moved",
-  restored: "Restored",
-  changed: "Changed",
-  opened: "Opened",
-};

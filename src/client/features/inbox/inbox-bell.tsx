@@ -24,13 +24,13 @@ export function InboxBell() {
   return (
     <>
       <span className="relative">
-        <IconButton label={text.open(unread)} icon={Bell} onClick={open} />
+        <IconButton label={text.open({ unread })} icon={Bell} onClick={open} />
         {unread > 0 && (
           <span
             aria-hidden
             className="pointer-events-none absolute end-0.5 top-0.5 min-w-5 rounded-full bg-danger px-1 text-center text-xs/5 font-semibold text-on-danger"
           >
-            {text.count(unread)}
+            {unread > 99 ? "99+" : unread}
           </span>
         )}
       </span>

@@ -124,7 +124,7 @@ function Row({
       </a>
       {isUnread && (
         <IconButton
-          label={text.markRead(title)}
+          label={text.markRead({ title })}
           icon={Check}
           iconSize={18}
           className="mt-2 shrink-0"

@@ -44,7 +44,7 @@ export function MemoriesRow({
           <li key={memory.date} className="shrink-0">
             <Card
               memory={memory}
-              label={text.yearsAgo(yearsBetween(memory.date, today))}
+              label={text.yearsAgo({ n: yearsBetween(memory.date, today) })}
               onOpen={() => onOpen(memory)}
             />
           </li>
@@ -81,7 +81,7 @@ function Card({
       )}
       <span className="absolute inset-x-0 bottom-0 flex flex-col bg-black/70 px-3 py-2 text-white">
         <span className="text-sm font-semibold">{label}</span>
-        <span className="text-xs">{text.count(count)}</span>
+        <span className="text-xs">{text.count({ n: count })}</span>
       </span>
     </button>
   );

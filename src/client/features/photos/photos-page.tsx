@@ -124,7 +124,7 @@ function ViewChoice({
   return (
     <>
       {total !== undefined && total > 0 && (
-        <span className="text-sm text-muted max-sm:sr-only">{text.count(total)}</span>
+        <span className="text-sm text-muted max-sm:sr-only">{text.count({ n: total })}</span>
       )}
       {total !== 0 && (
         <IconButton label={text.slideshow} icon={Play} disabled={total === undefined} onClick={onSlideshow} />
@@ -135,7 +135,7 @@ function ViewChoice({
           isLabelHidden
           value={size}
           onChange={setSize}
-          options={PHOTO_SIZES.map((value) => ({ value, label: text[value] }))}
+          options={PHOTO_SIZES.map((value) => ({ value, label: text.sizes(value) }))}
         />
       )}
       <Select<PhotoKind>

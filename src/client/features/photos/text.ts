@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../base/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the photos page. */
 export const text = defineText("photos", {
@@ -11,7 +11,7 @@ export const text = defineText("photos", {
   all: "All",
   photosOnly: "Photos",
   videosOnly: "Videos",
-  count: (n: number) => plural(n, "# item", "# items"),
+  count: "{n, plural, one {# item} other {# items}}",
   indexing: "Older photos are still being processed.",
   emptyTitle: "No photos yet",
   emptyHint: "Photos and videos you upload appear here, sorted by the day they were taken.",
@@ -19,17 +19,14 @@ export const text = defineText("photos", {
   upload: "Upload photos",
   loading: "Loading",
   size: "Photo size",
-  small: "Small",
-  medium: "Medium",
-  large: "Large",
+  sizes: { small: "Small", medium: "Medium", large: "Large" },
   memories: "On this day",
-  yearsAgo: (n: number) => plural(n, "# year ago", "# years ago"),
+  yearsAgo: "{n, plural, one {# year ago} other {# years ago}}",
   hideMemories: "Hide for today",
   slideshow: "Slideshow",
-  selectDay: (day: string) => `Select everything from ${day}`,
+  selectDay: "Select everything from {day}",
   timeline: "Timeline",
   nothing: "Nothing selected",
-  clear: "Clear selection",
   download: "Download",
   share: "Share",
   tags: "Edit tags…",

@@ -15,7 +15,7 @@ export function usePhotoSelection() {
   const change = useCallback((next: (before: SelectedPhotos) => SelectedPhotos) => {
     setSelected((before) => {
       const after = next(before);
-      if (after.size !== before.size) announce(after.size === 0 ? text.nothing : uiText.selected(after.size));
+      if (after.size !== before.size) announce(after.size === 0 ? text.nothing : uiText.selected({ n: after.size }));
       return after;
     });
   }, []);

@@ -96,7 +96,7 @@ const Day = memo(
           </h3>
           <button
             type="button"
-            aria-label={text.selectDay(formatDay(day.date))}
+            aria-label={text.selectDay({ day: formatDay(day.date) })}
             aria-pressed={isWhole}
             onClick={() => onToggleDay(block.start + day.first, day.count)}
             className={cx(

@@ -63,7 +63,7 @@ function PlaceCard({ place, name }: { readonly place: PlaceRecord; readonly name
         {isElsewhere ? text.elsewhereHint : name}
       </span>
       <span className="block truncate text-sm text-muted">
-        {[text.count(place.count), ...(region === null ? [] : [region])].join(" · ")}
+        {[text.count({ n: place.count }), ...(region === null ? [] : [region])].join(" · ")}
       </span>
     </Link>
   );

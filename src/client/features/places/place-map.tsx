@@ -68,7 +68,9 @@ export function PlaceMap({
             x={(cluster.point.x - view.x) * view.scale + width / 2}
             y={(cluster.point.y - view.y) * view.scale + height / 2}
             label={
-              cluster.places.length === 1 ? cluster.places.map(nameOf).join("") : text.together(cluster.places.length)
+              cluster.places.length === 1
+                ? cluster.places.map(nameOf).join("")
+                : text.together({ n: cluster.places.length })
             }
             onPress={() => press(cluster)}
           />

@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../base/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the page of places. */
 export const text = defineText("places", {
@@ -9,10 +9,10 @@ export const text = defineText("places", {
   emptyHint: "Photos with a location appear here, grouped by the nearest town.",
   elsewhere: "Elsewhere",
   elsewhereHint: "Far from any town",
-  count: (n: number) => plural(n, "# item", "# items"),
+  count: "{n, plural, one {# item} other {# items}}",
   map: "Map of your photos",
   mapHint: "The list below shows the same places.",
-  together: (n: number) => plural(n, "# place", "# places"),
+  together: "{n, plural, one {# place} other {# places}}",
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   fit: "Show all places",

@@ -136,7 +136,7 @@ function ProviderMethod({ onDone }: Pick<Props, "onDone">) {
     <>
       {rejection !== undefined && <Notice tone="danger">{rejection.message}</Notice>}
       <Button icon={ExternalLink} busy={start.isPending} onClick={() => start.mutate()}>
-        {text.provider(signInMethods.data?.oidc?.name ?? "")}
+        {text.provider({ name: signInMethods.data?.oidc?.name ?? "" })}
       </Button>
       {isWaiting && (
         <p role="status" className="text-sm text-muted">

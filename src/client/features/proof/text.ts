@@ -11,7 +11,7 @@ export const text = defineText("proof", {
   code: "Code",
   codeHint: "From your authenticator app, or a recovery code.",
   passkey: "Use a passkey",
-  provider: (name: string) => `Sign in with ${name}`,
+  provider: "Sign in with {name}",
   providerWaiting: "Sign in again in the other window, then return here.",
   noMethod: "Your account has no password. Sign out, choose “Forgot your password?” to set one, then try again.",
 });

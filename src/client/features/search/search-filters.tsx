@@ -33,7 +33,7 @@ export function SearchFilters({ query, onChange }: SearchFiltersProps) {
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        {count === 0 ? text.filters : text.filtersSet(count)}
+        {count === 0 ? text.filters : text.filtersSet({ n: count })}
       </Button>
       <fieldset
         id={id}
@@ -91,7 +91,9 @@ function Filters({ query, onChange }: SearchFiltersProps) {
       <ChoiceFilter
         label={text.tag}
         value={filterOf(query, "tag")}
-        options={(known?.tags ?? []).slice(0, MOST_TAGS).map(({ tag, count }) => [tag, text.tagCount(tag, count)])}
+        options={(known?.tags ?? [])
+          .slice(0, MOST_TAGS)
+          .map(({ tag, count }) => [tag, text.tagCount({ tag, n: count })])}
         onChange={set("tag")}
       />
       <TextFilter
@@ -123,7 +125,7 @@ function ChoiceFilter({
 }) {
   // A value that was typed into the query may not be among the options.
   const isOther = value !== "" && !options.some(([offered]) => offered === value);
-  const all = [["", text.any] as const, ...options, ...(isOther ? [[value, text.other(value)] as const] : [])];
+  const all = [["", text.any] as const, ...options, ...(isOther ? [[value, text.other({ value })] as const] : [])];
   return (
     <Select
       label={label}

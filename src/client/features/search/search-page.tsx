@@ -57,7 +57,7 @@ export function SearchPage() {
   const query = (useTextSearch()["q"] ?? "").trim();
   const setSearch = useSetTextSearch();
   return (
-    <Page title={query === "" ? text.title : text.resultsFor(query)} heading={text.title} fill>
+    <Page title={query === "" ? text.title : text.resultsFor({ query })} heading={text.title} fill>
       <SearchFilters query={query} onChange={(q) => setSearch({ q: q === "" ? undefined : q }, { push: true })} />
       {query === "" ? (
         <EmptyState icon={Search} title={text.startTitle}>
@@ -113,7 +113,7 @@ function Results({ query }: { readonly query: string }) {
       <div role="status">
         <EmptyState icon={SearchX} title={text.noResultsTitle}>
           {first?.isIndexing === true ? text.indexing : text.noResultsHint}
-          {first?.contents.state === "preparing" && ` ${text.preparing(first.contents.percent)}.`}
+          {first?.contents.state === "preparing" && ` ${text.preparing({ percent: first.contents.percent })}.`}
         </EmptyState>
       </div>
     );
@@ -135,10 +135,10 @@ function Results({ query }: { readonly query: string }) {
         summary={
           <p role="status" className="min-w-0 truncate text-sm text-muted">
             {pages.total !== undefined &&
-              (first?.isLowerBound === true ? text.foundAtLeast(pages.total) : text.found(pages.total))}
-            {` · ${text.sortedBy(labelOf(sort))}`}
+              (first?.isLowerBound === true ? text.foundAtLeast({ n: pages.total }) : text.found({ n: pages.total }))}
+            {` · ${text.sortedBy({ label: labelOf(sort) })}`}
             {first?.isIndexing === true && ` · ${text.indexing}`}
-            {first?.contents.state === "preparing" && ` · ${text.preparing(first.contents.percent)}`}
+            {first?.contents.state === "preparing" && ` · ${text.preparing({ percent: first.contents.percent })}`}
           </p>
         }
       />
@@ -205,7 +205,7 @@ function locationAndSize(entry: Hit): string {
 /** Where a hit is: of what others share, who does. */
 function locationOfHit({ folder, share, owner }: Hit): string {
   if (share === undefined) return locationOf(folder);
-  const by = owner === undefined || owner.name === "" ? text.sharedWithMe : text.sharedBy(owner.name);
+  const by = owner === undefined || owner.name === "" ? text.sharedWithMe : text.sharedBy({ name: owner.name });
   return folder === "/" ? by : `${by} · ${folder}`;
 }
 
@@ -219,7 +219,7 @@ function excerptOf({ matches }: Hit): ReactNode {
   let at = 0;
   return (
     <span title={text.excerpt}>
-      {match.page !== null && text.page(match.page)}
+      {match.page !== null && text.page({ n: match.page })}
       {match.snippet.map(({ text: part, isMatch }) => {
         const key = at;
         at += part.length;

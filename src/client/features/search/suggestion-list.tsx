@@ -36,7 +36,7 @@ export function SuggestionList({ id, typed, active, onCount, onSearch, onLeave }
   return (
     <>
       <p role="status" className="sr-only">
-        {length > 0 && text.suggestionCount(length)}
+        {length > 0 && text.suggestionCount({ n: length })}
       </p>
       {length > 0 && (
         <ul
@@ -138,7 +138,7 @@ function SuggestionIcon({ suggestion: { kind, mimeType } }: { readonly suggestio
 function hintOf({ kind, folder, owner }: Suggestion): string {
   if (kind === "tag") return text.tag;
   if (kind === "word") return text.inContents;
-  return owner === undefined ? locationOf(folder ?? "/") : text.sharedBy(owner.name);
+  return owner === undefined ? locationOf(folder ?? "/") : text.sharedBy({ name: owner.name });
 }
 
 /** A suggestion with what was typed in bold. */

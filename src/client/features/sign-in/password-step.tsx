@@ -118,7 +118,7 @@ function OtherMethods({
           icon={LogIn}
           onClick={() => window.location.assign(withReturnTo(oidc.startUrl, returnTo))}
         >
-          {text.withProvider(oidc.name)}
+          {text.withProvider({ name: oidc.name })}
         </Button>
       )}
     </>

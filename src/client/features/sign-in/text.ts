@@ -2,7 +2,6 @@ import { defineText } from "../../base/text.ts";
 
 /** The text of the sign-in page. */
 export const text = defineText("sign-in", {
-  title: "Sign in",
   email: "Email",
   password: "Password",
   emailMissing: "Enter your email address.",
@@ -11,7 +10,7 @@ export const text = defineText("sign-in", {
   passkey: "Sign in with a passkey",
   passkeyFailed: "No passkey was used. Try again, or sign in with your password.",
   or: "or",
-  withProvider: (name: string) => `Sign in with ${name}`,
+  withProvider: "Sign in with {name}",
   forgot: "Forgot your password?",
   forgotTitle: "Reset your password",
   forgotLead: "We'll email you a link to set a new password. It works once and expires after 30 minutes.",
@@ -27,13 +26,4 @@ export const text = defineText("sign-in", {
   recoveryCode: "Recovery code",
   useRecovery: "Use a recovery code",
   useApp: "Use the authenticator app",
-  noAccount: "No account yet?",
-  signUp: "Create account",
-  inviteOnly: "No account yet? Ask your administrator for an invitation.",
-  notSetUp: "Set up Larder",
-  notSetUpLead: "This server has no accounts yet. Open the one-time setup link to create the first one.",
-  notSetUpOutput: "The server prints the link when it starts. Look in its output or in the service log.",
-  notSetUpCommand: "To get a new link, run this command on the server:",
-  documentation: "API documentation",
-  continueToSignIn: "Continue to sign in",
 });

@@ -29,10 +29,10 @@ export async function deletePermanently(entries: readonly TrashedEntry[]): Promi
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, deleteNext));
-  if (deleted.length > 0) toast({ text: text.deletedPermanently(deleted.length) });
+  if (deleted.length > 0) toast({ text: text.deletedPermanently({ n: deleted.length }) });
   if (failed.length > 0) {
     toast({
-      text: entriesText.failedShort(failed.length),
+      text: entriesText.failedShort({ n: failed.length }),
       tone: "danger",
       action: { label: entriesText.showFailed, run: () => showFailures(failed) },
     });

@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../base/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the trash page. */
 export const text = defineText("trash", {
@@ -11,19 +11,14 @@ export const text = defineText("trash", {
   from: "Original location",
   deleted: "Deleted",
   expires: "Expires",
-  subtitle: (deleted: string, daysLeft: number) =>
-    `Deleted ${deleted} · ${daysLeft === 0 ? "expires today" : plural(daysLeft, "# day left", "# days left")}`,
+  subtitle: "Deleted {deleted} · {daysLeft, plural, =0 {expires today} one {# day left} other {# days left}}",
   emptyTitle: "Trash is empty",
   emptyHint: "Items you delete appear here. You can restore them until they expire.",
   confirmEmptyTitle: "Empty trash?",
-  confirmEmptyBody: (n: number) =>
-    plural(
-      n,
-      "# item will be deleted permanently. This can't be undone.",
-      "# items will be deleted permanently. This can't be undone.",
-    ),
-  confirmRemoveTitle: (n: number) => plural(n, "Delete # item permanently?", "Delete # items permanently?"),
+  confirmEmptyBody:
+    "{n, plural, one {# item will be deleted permanently. This can't be undone.} other {# items will be deleted permanently. This can't be undone.}}",
+  confirmRemoveTitle: "{n, plural, one {Delete # item permanently?} other {Delete # items permanently?}}",
   confirmRemoveBody: "This can't be undone.",
-  deletedPermanently: (n: number) => plural(n, "# item deleted permanently.", "# items deleted permanently."),
+  deletedPermanently: "{n, plural, one {# item deleted permanently.} other {# items deleted permanently.}}",
   deleting: "Deleting…",
 });

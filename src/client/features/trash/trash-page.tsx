@@ -173,8 +173,8 @@ const SORTS: readonly SortOption[] = [
 ];
 
 function subtitleOf({ trashedAt, expiresAt }: TrashedEntry): string {
-  return text.subtitle(
-    formatRelative(trashedAt),
-    Math.max(0, Math.floor((Date.parse(expiresAt) - Date.now()) / DAY_MS)),
-  );
+  return text.subtitle({
+    deleted: formatRelative(trashedAt),
+    daysLeft: Math.max(0, Math.floor((Date.parse(expiresAt) - Date.now()) / DAY_MS)),
+  });
 }

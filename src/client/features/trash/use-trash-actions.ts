@@ -36,7 +36,7 @@ export function useTrashActions(collection: Collection<TrashedEntry>, focusList:
       // Read before the confirmation, so that nothing is deleted that was trashed after it.
       const entries = await collection.resolve();
       const isSure = await confirm({
-        title: text.confirmRemoveTitle(entries.length),
+        title: text.confirmRemoveTitle({ n: entries.length }),
         body: text.confirmRemoveBody,
         action: text.remove,
         danger: true,
@@ -47,12 +47,12 @@ export function useTrashActions(collection: Collection<TrashedEntry>, focusList:
     showRunning({ title: text.deleting, done: 0, of: undefined });
     const { deleted } = await request<{ deleted: number }>("DELETE", "/api/files/trash");
     collection.clear();
-    toast({ text: text.deletedPermanently(deleted) });
+    toast({ text: text.deletedPermanently({ n: deleted }) });
   };
   const empty = async () => {
     const isSure = await confirm({
       title: text.confirmEmptyTitle,
-      body: text.confirmEmptyBody(collection.pages.total ?? 0),
+      body: text.confirmEmptyBody({ n: collection.pages.total ?? 0 }),
       action: text.empty,
       danger: true,
     });

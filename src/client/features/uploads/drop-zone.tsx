@@ -79,7 +79,7 @@ function DropHint({ folder }: { readonly folder: string }) {
     <div className="pointer-events-none absolute inset-1 z-30 flex items-end justify-center rounded-xl border-2 border-dashed border-accent bg-accent-soft/30 pb-8">
       <p className="flex items-center gap-3 rounded-xl bg-raised px-5 py-3 font-medium shadow-lg">
         <UploadIcon aria-hidden className="text-accent" />
-        {text.dropHere(folder === "/" ? text.home : (folder.split("/").at(-1) ?? folder))}
+        {text.dropHere({ folder: folder === "/" ? text.home : (folder.split("/").at(-1) ?? folder) })}
       </p>
     </div>
   );
@@ -97,7 +97,7 @@ function withPastedName(source: UploadSource): UploadSource {
   const now = new Date();
   const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000);
   const time = local.toISOString().slice(0, 19).replace("T", " ").replaceAll(":", "-");
-  const renamed = new File([file], `${text.pastedName(time)}.png`, {
+  const renamed = new File([file], `${text.pastedName({ time })}.png`, {
     type: file.type,
     lastModified: file.lastModified,
   });

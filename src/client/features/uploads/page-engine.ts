@@ -48,7 +48,10 @@ function makeEngine(): UploadEngine {
     },
     onSettled: (stored, blocked) => {
       if (stored > 0) refresh();
-      const parts = [stored > 0 ? text.announceDone(stored) : "", blocked > 0 ? text.announceProblems(blocked) : ""];
+      const parts = [
+        stored > 0 ? text.announceDone({ n: stored }) : "",
+        blocked > 0 ? text.announceProblems({ n: blocked }) : "",
+      ];
       announce(parts.filter((part) => part !== "").join(". "));
     },
   });

@@ -55,7 +55,7 @@ export async function uploadWalk(
   }
   await flush();
   if (createdFolders.size > 0) await invalidateTree(queryClient);
-  if (unreadable.length > 0) toast({ text: text.unreadable(unreadable.length), tone: "danger" });
+  if (unreadable.length > 0) toast({ text: text.unreadable({ n: unreadable.length }), tone: "danger" });
 }
 
 /** Says how many files of folders were read so far, until all are read. */
@@ -71,7 +71,7 @@ class ReadingMessage {
 
   /** Shows the number; nothing for single files, which are read at once. */
   show(): void {
-    if (this.hasFolder) this.remove = toast({ id: "reading-folders", text: text.readingFolders(this.files) });
+    if (this.hasFolder) this.remove = toast({ id: "reading-folders", text: text.readingFolders({ n: this.files }) });
   }
 
   end(): void {
@@ -93,7 +93,7 @@ async function makeFolder(
       if (!created.has(address)) await request("POST", "/api/files/folders", { body: { name, path: parent, share } });
     } catch (error) {
       if (!(error instanceof ApiError && error.reason === "name_taken")) {
-        toast({ text: text.emptyFolderFailed(path, messageOf(error)), tone: "danger" });
+        toast({ text: text.emptyFolderFailed({ path, why: messageOf(error) }), tone: "danger" });
         return;
       }
     }

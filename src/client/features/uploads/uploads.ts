@@ -25,7 +25,7 @@ export const uploads = {
       // Shows the tray, which may not be loaded yet.
       startUse();
       const { uploadEngine } = await loadScript(() => import("./page-engine.ts"));
-      announce(text.announceStarted(items.length));
+      announce(text.announceStarted({ n: items.length }));
       return uploadEngine().add(items, { ...options, folder });
     } catch (error) {
       showError(error);

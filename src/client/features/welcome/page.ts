@@ -20,7 +20,7 @@ function runForm(form: HTMLFormElement): void {
     meter.dataset["strength"] = String(strength);
     meter.hidden = strength === 0;
     const label = meter.querySelector("p");
-    if (label !== null) label.textContent = uiText.passwordStrength(strength);
+    if (label !== null) label.textContent = uiText.passwordStrength(String(strength));
   };
   field.addEventListener("input", showStrength);
   showStrength();

@@ -1,4 +1,4 @@
-import { escapeXml } from "../escape-xml.ts";
+import { escapeXml } from "../../../lib/escape-xml.ts";
 import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse, propstat } from "../webdav/multistatus.ts";
 import type { ClientChunk } from "./types.ts";
 

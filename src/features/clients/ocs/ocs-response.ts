@@ -1,6 +1,6 @@
 /** The envelope of Nextcloud's and ownCloud's own API (OCS), in JSON or XML. */
 import { requestContextOf } from "../../../http/request-context.ts";
-import { escapeXml } from "../escape-xml.ts";
+import { escapeXml } from "../../../lib/escape-xml.ts";
 
 /** What an OCS response can carry. */
 export type OcsData = string | number | boolean | null | readonly OcsData[] | { readonly [name: string]: OcsData };

@@ -1,7 +1,7 @@
 /** Locks in XML (RFC 4918, sections 14 and 15). */
 import type { CoveringLock } from "../../../tree/model/types.ts";
 import { AppError } from "../../../errors.ts";
-import { escapeXml } from "../escape-xml.ts";
+import { escapeXml } from "../../../lib/escape-xml.ts";
 import { isDav, type XmlElement, writeElement } from "./xml.ts";
 
 /** Characters of DAV:owner. */

@@ -1,5 +1,5 @@
 /** The elements of XML (XML 1.0, Namespaces in XML 1.0) for WebDAV (RFC 4918), and how they are written. */
-import { escapeXml } from "../escape-xml.ts";
+import { escapeXml } from "../../../lib/escape-xml.ts";
 
 /** An attribute, without namespace declarations. */
 export interface XmlAttribute {

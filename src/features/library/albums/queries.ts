@@ -59,9 +59,9 @@ export class AlbumRows {
     this.#statements = {
       byPublicId: sqlite.prepare<Album, [string]>(`SELECT ${ALBUM} FROM albums a WHERE public_id = ?1`),
       byId: sqlite.prepare<Album, [number]>(`SELECT ${ALBUM} FROM albums a WHERE id = ?1`),
-      byName: sqlite.prepare<Album, [number, string, string]>(
+      byName: sqlite.prepare<Album, [number, string, string, number]>(
         `SELECT ${ALBUM} FROM albums a INDEXED BY albums_name
-         WHERE account_id = ?1 AND sort_key = ?2 AND name = ?3 ORDER BY id LIMIT 1`,
+         WHERE account_id = ?1 AND sort_key = ?2 AND name = ?3 ORDER BY id LIMIT 1 OFFSET ?4`,
       ),
       count: sqlite.prepare<{ total: number }, [number]>(
         "SELECT count(*) AS total FROM albums INDEXED BY albums_name WHERE account_id = ?1",
@@ -85,9 +85,9 @@ export class AlbumRows {
     return this.#statements.byPublicId.get(publicId) ?? undefined;
   }
 
-  /** The oldest album of an account with this name. */
-  findByName(accountId: number, name: string): Album | undefined {
-    return this.#statements.byName.get(accountId, fold(name), name) ?? undefined;
+  /** The oldest album of an account with this name; `skipped` older ones are passed over. */
+  findByName(accountId: number, name: string, skipped = 0): Album | undefined {
+    return this.#statements.byName.get(accountId, fold(name), name, skipped) ?? undefined;
   }
 
   findById(id: number): Album | undefined {

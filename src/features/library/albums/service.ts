@@ -181,14 +181,14 @@ export class AlbumService {
   }
 
   /**
-   * Adds files of an import to the user's album of this name, or to a new one.
+   * Adds files of an import to the user's album of this name, or to a new one; `skipped` older ones are passed over.
    * @throws AppError invalid_field | quota_exceeded
    */
   async addByName(
     user: User,
-    album: { name: string; description: string; fileIds: readonly string[] },
+    album: { name: string; description: string; fileIds: readonly string[]; skipped: number },
   ): Promise<{ readonly publicId: string; readonly isNew: boolean }> {
-    const existing = this.#options.rows.findByName(user.id, checkName(album.name));
+    const existing = this.#options.rows.findByName(user.id, checkName(album.name), album.skipped);
     if (existing !== undefined) await this.#add(user, existing.publicId, album.fileIds, undefined);
     const { publicId } = existing ?? (await this.create(user, album)).album;
     return { publicId, isNew: existing === undefined };

@@ -93,7 +93,8 @@ function declaredType(declared: string | undefined): string | undefined {
   return type !== undefined && MEDIA_TYPE.test(type) && !SAYS_NOTHING.has(type) ? type : undefined;
 }
 
-function extensionType(fileName: string): string | undefined {
+/** The media type of the extension of a name; undefined for an unknown one. */
+export function extensionType(fileName: string): string | undefined {
   // Only the part after the last dot: the library's own function costs more than all other checks of an upload.
   const dot = fileName.lastIndexOf(".");
   const type = dot <= 0 ? null : mime.getType(fileName.slice(dot + 1));

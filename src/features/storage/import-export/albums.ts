@@ -5,7 +5,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import { ALBUMS_MAX, type AlbumSummary } from "../../library/albums/types.ts";
-import type { ManifestAlbum } from "./manifest.ts";
+import type { ManifestAlbum, ManifestPin } from "./manifest.ts";
 import type { SourceFile, WalkedEntry } from "./source-walk.ts";
 
 interface ExportedAlbum {
@@ -18,20 +18,32 @@ export class ExportedAlbums {
   readonly #albums: readonly ExportedAlbum[];
   /** Row ids of files in albums, and their paths in the export once they are written. */
   readonly #paths: Map<number, string | undefined>;
+  readonly #names: ReadonlyMap<number, readonly string[]>;
+  readonly #isWhole: boolean;
 
-  private constructor(albums: readonly ExportedAlbum[]) {
+  private constructor(albums: readonly ExportedAlbum[], isWhole: boolean) {
     this.#albums = albums;
+    this.#isWhole = isWhole;
     this.#paths = new Map(albums.flatMap(({ files }) => files.map(({ id }) => [id, undefined] as const)));
+    const names = new Map<number, string[]>();
+    for (const { summary, files } of albums) {
+      for (const { id } of files) names.set(id, [...(names.get(id) ?? []), summary.name]);
+    }
+    this.#names = names;
   }
 
-  /** Reads the current albums. */
-  static async read(service: Pick<AlbumService, "list" | "files">, user: User): Promise<ExportedAlbums> {
+  /** Reads the current albums. @param isWhole whether all files of the account are exported */
+  static async read(
+    service: Pick<AlbumService, "list" | "files">,
+    user: User,
+    isWhole: boolean,
+  ): Promise<ExportedAlbums> {
     const page = { sort: "name", order: "asc", offset: 0, limit: ALBUMS_MAX } as const;
     const albums: ExportedAlbum[] = [];
     for (const summary of (await service.list(user, page)).albums) {
       albums.push({ summary, files: await service.files(summary) });
     }
-    return new ExportedAlbums(albums);
+    return new ExportedAlbums(albums, isWhole);
   }
 
   /** Call for each file. @param path in the export, with slashes */
@@ -39,22 +51,45 @@ export class ExportedAlbums {
     if (this.#paths.has(nodeId)) this.#paths.set(nodeId, path);
   }
 
-  /** The name of an album by its public id; undefined for an unknown one. */
-  nameOf(id: string): string | undefined {
-    return this.#albums.find(({ summary }) => summary.publicId === id)?.summary.name;
+  /** The names of the albums that contain a file. */
+  namesOf(nodeId: number): readonly string[] {
+    return this.#names.get(nodeId) ?? [];
   }
 
-  /** The albums for the manifest, with the files that were exported. Albums without any are left out. */
+  /** A pin of an album by its public id; undefined for one that is not exported. */
+  pinOf(id: string): ManifestPin | undefined {
+    const exported = this.#exported();
+    const pinned = exported.find(({ summary }) => summary.publicId === id);
+    if (pinned === undefined) return undefined;
+    const { name } = pinned.summary;
+    const number = exported.filter(({ summary }) => summary.name === name).indexOf(pinned) + 1;
+    return { album: name, ...(number > 1 && { number }) };
+  }
+
+  /** The albums for the manifest, with the files that were exported. */
   entries(): ManifestAlbum[] {
-    return this.#albums.flatMap(({ summary: { name, description, chosenCoverId }, files }) => {
-      const items = files.flatMap(({ id }) => this.#paths.get(id) ?? []);
+    return this.#exported().map(({ summary: { name, description, chosenCoverId }, files }) => {
+      const items = this.#pathsOf(files);
       const chosen = files.find(({ publicId }) => publicId === chosenCoverId);
       const cover = chosen && this.#paths.get(chosen.id);
-      if (items.length === 0) return [];
-      return [{ name, ...(description !== "" && { description }), ...(cover !== undefined && { cover }), items }];
+      return { name, ...(description !== "" && { description }), ...(cover !== undefined && { cover }), items };
     });
   }
+
+  /** Albums of which no file was exported are left out; empty ones are in an export of all files. */
+  #exported(): readonly ExportedAlbum[] {
+    return this.#albums.filter(({ files }) =>
+      files.length === 0 ? this.#isWhole : files.some(({ id }) => this.#paths.get(id) !== undefined),
+    );
+  }
+
+  #pathsOf(files: readonly FileNode[]): string[] {
+    return files.flatMap(({ id }) => this.#paths.get(id) ?? []);
+  }
 }
+
+/** Ids of the imported albums by name; several if albums have the same name, in their order. */
+export type ImportedAlbumIds = ReadonlyMap<string, readonly (string | undefined)[]>;
 
 /** Dependencies of {@link ImportedAlbums}. */
 interface ImportedAlbumsOptions {
@@ -89,24 +124,34 @@ export class ImportedAlbums {
     if (this.#files.has(key)) this.#files.set(key, { folder, name });
   }
 
-  /**
-   * Creates the albums, or adds the files to an album of the same name. Call when all files are stored.
-   * @returns their ids by name
-   */
-  async write(): Promise<ReadonlyMap<string, string>> {
-    const { albums, user, entries } = this.#options;
-    const ids = new Map<string, string>();
-    for (const { name, description = "", cover, items } of entries) {
-      const fileIds = items.flatMap((path) => this.#findId(path) ?? []);
-      if (fileIds.length === 0) continue;
-      const { publicId, isNew } = await albums.addByName(user, { name, description, fileIds });
-      ids.set(name, publicId);
-      const coverFileId = cover === undefined ? undefined : this.#findId(cover);
-      if (isNew && coverFileId !== undefined && fileIds.includes(coverFileId)) {
-        await albums.update(user, publicId, { coverFileId });
-      }
+  /** Creates the albums, or adds the files to those of the same names. Call when all files are stored. */
+  async write(): Promise<ImportedAlbumIds> {
+    const ids = new Map<string, (string | undefined)[]>();
+    for (const entry of this.#options.entries) {
+      const named = ids.get(entry.name) ?? [];
+      const skipped = named.filter((id) => id !== undefined).length;
+      ids.set(entry.name, [...named, await this.#writeAlbum(entry, skipped)]);
     }
     return ids;
+  }
+
+  /**
+   * @param skipped how many albums of this name come before it
+   * @returns its id; undefined if it has none of its files
+   */
+  async #writeAlbum(
+    { name, description = "", cover, items }: ManifestAlbum,
+    skipped: number,
+  ): Promise<string | undefined> {
+    const { albums, user } = this.#options;
+    const fileIds = items.flatMap((path) => this.#findId(path) ?? []);
+    if (items.length > 0 && fileIds.length === 0) return undefined;
+    const { publicId, isNew } = await albums.addByName(user, { name, description, fileIds, skipped });
+    const coverFileId = cover === undefined ? undefined : this.#findId(cover);
+    if (isNew && coverFileId !== undefined && fileIds.includes(coverFileId)) {
+      await albums.update(user, publicId, { coverFileId });
+    }
+    return publicId;
   }
 
   #findId(path: string): string | undefined {

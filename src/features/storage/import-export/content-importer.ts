@@ -97,7 +97,7 @@ export class ContentImporter {
       const isSame = after.size === before.size && after.mtimeMs === before.mtimeMs && after.ino === before.ino;
       if (!isSame || staged.sizeBytes !== before.size) return undefined;
       const { digest, sizeBytes, crc32: checksum, head } = staged;
-      const mediaType = await detectMediaType(head, undefined, job.name);
+      const mediaType = await detectMediaType(head, job.declaredType, job.name);
       const method = staged.commit(job.isForced);
       return { digest, sizeBytes, crc32: checksum, mediaType, modifiedAtMs: Math.floor(before.mtimeMs), method };
     } finally {

@@ -4,7 +4,8 @@
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import type { WriteJob, WriteResult } from "./types.ts";
+import { writeSidecar } from "./sidecar-writer.ts";
+import type { SidecarJob, SidecarResult, WriteJob, WriteResult } from "./types.ts";
 import { errorCode } from "../../../lib/error.ts";
 import { writeAll } from "../../../lib/write-all.ts";
 
@@ -52,13 +53,29 @@ export class ContentWriter {
   /** @throws the error of a target that can't store any more files; other errors are results */
   write(job: WriteJob): WriteResult {
     try {
-      return this.#isWritten(job) ? { written: "unchanged" } : { written: this.#replace(job) };
+      const written = this.#isWritten(job) ? "unchanged" : this.#replace(job);
+      return { written, sidecar: job.sidecar && this.#writeSidecar(job.sidecar) };
     } catch (error) {
       if (error instanceof BlobError) return { reason: "content_damaged", message: error.message };
       const code = errorCode(error);
       if (code === undefined || FATAL.has(code)) throw error;
       return { reason: "unwritable", message: describeTargetError(code) };
     }
+  }
+
+  #writeSidecar(job: SidecarJob): SidecarResult {
+    try {
+      return writeSidecar(job, this.#stage(job.target), this.#options.isSyncingEach);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === undefined || FATAL.has(code)) throw error;
+      return { state: "unwritable", message: describeTargetError(code) };
+    }
+  }
+
+  /** A new path for the unfinished file of a target. */
+  #stage(target: string): string {
+    return `${dirname(target)}/.larder-${this.#options.label}-${++this.#staged}.part`;
   }
 
   #isWritten(job: WriteJob): boolean {
@@ -75,7 +92,7 @@ export class ContentWriter {
   }
 
   #replace(job: WriteJob): "copied" | "cloned" {
-    const staged = `${dirname(job.target)}/.larder-${this.#options.label}-${++this.#staged}.part`;
+    const staged = this.#stage(job.target);
     const source = openBlob(job);
     try {
       const how = job.sizeBytes >= CLONE_BYTES_MIN && this.#clone(source, staged) ? "cloned" : "copied";

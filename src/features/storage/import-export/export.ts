@@ -11,15 +11,27 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { HistoryService } from "../../library/history/service.ts";
+import type { MediaInfoService } from "../../media/metadata/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { describeTargetError, UNFINISHED } from "./content-writer.ts";
+import { describeTargetError } from "./content-writer.ts";
 import { ExportedAccount, type ExportedAccountOptions } from "./exported-account.ts";
-import { MANIFEST_NAME, type ManifestEntry, ManifestWriter, VERSIONS_NAME } from "./manifest.ts";
+import { ExportedSidecars } from "./exported-sidecars.ts";
+import { labelsOf, modificationTimeOf } from "./exported-labels.ts";
+import { MANIFEST_NAME, ManifestWriter, readManifest, VERSIONS_NAME } from "./manifest.ts";
 import { probeTarget, type TargetLimits, TargetNames } from "./target-names.ts";
+import { deleteUnfinished, makeFolder } from "./target-folders.ts";
 import { TransferPool } from "./transfer-pool.ts";
-import type { ExportReport, ExportRequest, TransferProblem, TransferReason, WriteJob, WriteResult } from "./types.ts";
+import type {
+  ExportReport,
+  ExportRequest,
+  SidecarJob,
+  TransferProblem,
+  TransferReason,
+  WriteJob,
+  WriteResult,
+} from "./types.ts";
 import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link Exporter}. */
@@ -28,6 +40,7 @@ interface ExporterOptions extends ExportedAccountOptions {
   readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
   readonly history: Pick<HistoryService, "list">;
   readonly favorites: Pick<FavoriteService, "among">;
+  readonly mediaInfo: Pick<MediaInfoService, "find">;
   /** The data directory. */
   readonly dataDir: string;
 }
@@ -57,6 +70,14 @@ interface PlannedFile extends PlannedFolder {
   readonly sizeBytes: number;
   readonly modifiedAtMs: number;
   readonly digest: Digest;
+}
+
+/** A file of the batch that is sent to a thread. */
+interface QueuedFile {
+  readonly job: WriteJob;
+  /** In the account. */
+  readonly path: string;
+  readonly isVersion: boolean;
 }
 
 /** Exports accounts. Reads the account and the store, and changes neither. */
@@ -90,6 +111,7 @@ class ExportRun {
   readonly #pool: TransferPool;
   readonly #limits: TargetLimits;
   readonly #manifest: ManifestWriter | undefined;
+  readonly #sidecars: ExportedSidecars | undefined;
   #account: ExportedAccount | undefined;
   readonly #startedMs = performance.now();
   readonly #counts = { files: 0, written: 0, writtenBytes: 0, unchanged: 0, folders: 0, versions: 0, problems: 0 };
@@ -99,7 +121,7 @@ class ExportRun {
   readonly #files: PlannedFile[] = [];
   /** The names in the folder that is being planned. */
   #names: { readonly parent: number; readonly names: TargetNames } | undefined;
-  #batch: { job: WriteJob; path: string; isVersion: boolean }[] = [];
+  #batch: QueuedFile[] = [];
   #batchBytes = 0;
   #writing = 0;
   #failure: unknown;
@@ -112,7 +134,11 @@ class ExportRun {
     this.#pool = pool;
     this.#limits = probeTarget(request.target);
     const now = toTimestamp(Date.now());
-    if (request.hasManifest) this.#manifest = new ManifestWriter(request.target, request.folder, now);
+    if (!request.hasManifest) return;
+    const { target, folder } = request;
+    const earlier = readManifest(target)?.sidecars ?? new Set<string>();
+    this.#sidecars = new ExportedSidecars({ mediaInfo: options.mediaInfo, target, earlier });
+    this.#manifest = new ManifestWriter(target, folder, now);
   }
 
   async run(): Promise<ExportReport> {
@@ -128,12 +154,13 @@ class ExportRun {
       this.#manifest?.discard();
       throw error;
     }
-    if (this.#stopped === undefined) this.#manifest?.finish(this.#account?.describe());
+    if (this.#stopped === undefined) this.#manifest?.finish(this.#account?.describe(), this.#sidecars?.paths() ?? []);
     else this.#manifest?.discard();
     return {
       ...this.#counts,
       problemList: this.#problems,
       renamings: this.#renamings,
+      sidecars: this.#sidecars?.report(),
       stopped: this.#stopped,
       durationMs: Math.round(performance.now() - this.#startedMs),
     };
@@ -147,7 +174,11 @@ class ExportRun {
     await tree.walk([folder.id], (node, { parent }) => {
       const { id, name, sizeBytes, digest } = node;
       if (digest === null) return this.#addFolder(id, name, parent);
-      this.#addFile(id, name, parent, { sizeBytes, digest: digestFromBytes(digest), modifiedAtMs: timeOf(node) });
+      this.#addFile(id, name, parent, {
+        sizeBytes,
+        digest: digestFromBytes(digest),
+        modifiedAtMs: modificationTimeOf(node),
+      });
       return -1;
     });
   }
@@ -160,7 +191,7 @@ class ExportRun {
         const path = joinPath(folder.path, node.name);
         if (node.kind === "folder") pending.push({ path, number: this.#addFolder(node.id, node.name, folder.number) });
         else if (isContentAvailable)
-          this.#addFile(node.id, node.name, folder.number, { ...node, modifiedAtMs: timeOf(node) });
+          this.#addFile(node.id, node.name, folder.number, { ...node, modifiedAtMs: modificationTimeOf(node) });
         else this.#addProblem(path, "content_gone", "The version of that time no longer exists.");
       }
     }
@@ -192,8 +223,9 @@ class ExportRun {
   #nameFor(name: string, parent: number): string {
     if (this.#names?.parent !== parent) {
       const { hasManifest, hasVersions } = this.#request;
-      const reserved = [DEEP_NAME, ...(hasManifest ? [MANIFEST_NAME] : []), ...(hasVersions ? [VERSIONS_NAME] : [])];
-      this.#names = { parent, names: new TargetNames(this.#limits, parent === 0 ? reserved : []) };
+      // An import skips both names. The manifest has the real one.
+      const reserved = hasManifest ? [MANIFEST_NAME, VERSIONS_NAME] : hasVersions ? [VERSIONS_NAME] : [];
+      this.#names = { parent, names: new TargetNames(this.#limits, parent === 0 ? [DEEP_NAME, ...reserved] : []) };
     }
     return this.#names.names.nameFor(name);
   }
@@ -207,6 +239,10 @@ class ExportRun {
       if (number === 0) folders.push({ disk: target, path: folder });
       else if (parent === undefined) folders.push(undefined);
       else folders.push(this.#makeFolder(planned, parent));
+    }
+    for (const { parent, target: name } of this.#files) {
+      const disk = folders[parent]?.disk;
+      if (disk !== undefined) this.#sidecars?.noteFile(join(disk, name));
     }
     for (const file of this.#files) {
       if (signal.aborted) this.#stopped ??= "interrupted";
@@ -248,9 +284,12 @@ class ExportRun {
   async #writeFile(file: PlannedFile, { disk, path: folder }: { disk: string; path: string }): Promise<void> {
     const path = joinPath(folder, file.name);
     const target = join(disk, file.target);
-    const node = this.#describe(file, path, target);
-    await this.#enqueue(file, target, path, false);
-    if (this.#request.hasVersions && node?.kind === "file" && node.version > 1) await this.#writeVersions(node, target);
+    const { node, isFavorite } = this.#describe(file, path, target);
+    if (node?.kind !== "file") return this.#enqueue(file, target, path);
+    const account = { isFavorite, albums: this.#account?.albumsOf(node.id) ?? [] };
+    const sidecar = this.#sidecars?.jobFor(node, target, path, account);
+    await this.#enqueue(file, target, path, { sidecar });
+    if (this.#request.hasVersions && node.version > 1) await this.#writeVersions(node, target);
   }
 
   /** Writes earlier versions of a file, in a separate folder with the same folders. */
@@ -269,15 +308,19 @@ class ExportRun {
       }
       const name = names.nameFor(`${version.version} ${file.name}`.slice(0, 200));
       const content = { ...version, modifiedAtMs: version.createdAtMs };
-      await this.#enqueue(content, join(folder, name), path, true);
+      await this.#enqueue(content, join(folder, name), path, { isVersion: true });
     }
   }
 
-  /** Adds the tags, metadata and mark of a node to the manifest. @returns the node, if it was read */
-  #describe(planned: PlannedFolder, path: string, disk: string): TreeNode | undefined {
+  /** Adds the tags, metadata and mark of a node to the manifest. @returns the node, if it was read, and its mark */
+  #describe(
+    planned: PlannedFolder,
+    path: string,
+    disk: string,
+  ): { readonly node: TreeNode | undefined; readonly isFavorite: boolean } {
     const isRenamed = planned.target !== planned.name;
     if (isRenamed) this.#noteRenaming(path, disk);
-    if (this.#manifest === undefined && !this.#request.hasVersions) return undefined;
+    if (this.#manifest === undefined && !this.#request.hasVersions) return { node: undefined, isFavorite: false };
     const node = this.#options.tree.findByIds([planned.id])[0];
     const below = disk.slice(this.#request.target.length + 1);
     this.#account?.note(planned.id, below);
@@ -285,7 +328,7 @@ class ExportRun {
     const isFavorite = node !== undefined && this.#options.favorites.among(this.#user, [node]).has(node.id);
     const described = { ...entry, ...(node && labelsOf(node)), ...(isFavorite && ({ isFavorite } as const)) };
     if (Object.keys(described).length > 1) this.#manifest?.add(described);
-    return node;
+    return { node, isFavorite };
   }
 
   #noteRenaming(path: string, writtenAs: string): void {
@@ -296,7 +339,7 @@ class ExportRun {
     content: Pick<PlannedFile, "digest" | "sizeBytes" | "modifiedAtMs">,
     target: string,
     path: string,
-    isVersion: boolean,
+    { isVersion = false, sidecar }: { isVersion?: boolean; sidecar?: SidecarJob | undefined } = {},
   ): Promise<void> {
     const { digest, sizeBytes, modifiedAtMs } = content;
     const { blobs } = this.#options;
@@ -309,7 +352,7 @@ class ExportRun {
       return;
     }
     const { isRereading } = this.#request;
-    const job = { source: blobs.pathOf(digest), digest, sizeBytes, modifiedAtMs, target, isRereading };
+    const job = { source: blobs.pathOf(digest), digest, sizeBytes, modifiedAtMs, target, isRereading, sidecar };
     this.#batch.push({ job, path, isVersion });
     this.#batchBytes += sizeBytes;
     if (this.#batch.length >= BATCH_FILES || this.#batchBytes >= BATCH_BYTES) await this.#send();
@@ -336,7 +379,7 @@ class ExportRun {
       });
   }
 
-  #countResult(item: { job: WriteJob; path: string; isVersion: boolean } | undefined, result: WriteResult): void {
+  #countResult(item: QueuedFile | undefined, result: WriteResult): void {
     if (item === undefined) return;
     if ("reason" in result) this.#addProblem(item.path, result.reason, result.message);
     else if (item.isVersion) this.#counts.versions++;
@@ -345,45 +388,13 @@ class ExportRun {
       this.#counts.written++;
       this.#counts.writtenBytes += item.job.sizeBytes;
     }
+    const { sidecar } = item.job;
+    const isCounted = sidecar !== undefined && "written" in result && result.sidecar !== undefined;
+    if (isCounted) this.#sidecars?.count(sidecar, item.path, result.sidecar);
   }
 
   #addProblem(path: string, reason: TransferReason, message: string): void {
     this.#counts.problems++;
     if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ path, reason, message });
   }
-}
-
-/** Makes a folder or uses an existing one, but no link. Deletes what an interrupted export left in it. */
-function makeFolder(path: string): void {
-  try {
-    fs.mkdirSync(path);
-  } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
-    if (!fs.lstatSync(path).isDirectory()) throw Object.assign(new Error("in the way"), { code: "ENOTDIR" });
-    deleteUnfinished(path);
-  }
-}
-
-function deleteUnfinished(folder: string): void {
-  for (const name of fs.readdirSync(folder)) if (UNFINISHED.test(name)) fs.rmSync(join(folder, name), { force: true });
-}
-
-/** The modification time that the device sent, or else that of the content. */
-function timeOf(node: {
-  readonly fileModifiedAt: string | null;
-  readonly contentAtMs: number | null;
-  readonly modifiedAtMs: number;
-}): number {
-  const own = node.fileModifiedAt === null ? Number.NaN : Date.parse(node.fileModifiedAt);
-  return Number.isNaN(own) ? (node.contentAtMs ?? node.modifiedAtMs) : own;
-}
-
-function labelsOf(node: TreeNode): Partial<ManifestEntry> {
-  const metadata = Object.keys(node.metadata).length > 0 ? { metadata: node.metadata } : {};
-  if (node.kind === "folder") return { ...metadata };
-  return {
-    ...metadata,
-    ...(node.tags.length > 0 && { tags: node.tags }),
-    ...(node.capturedAt !== null && { capturedAt: node.capturedAt }),
-  };
 }

@@ -48,13 +48,18 @@ export class ExportedAccount {
     });
     const picture = folder === ROOT_PATH ? avatars.read(user.id, "256")?.bytes : undefined;
     const person = picture && { email: user.email, picture: Buffer.from(picture).toString("base64") };
-    return new ExportedAccount(await ExportedAlbums.read(albums, user), pins, person);
+    return new ExportedAccount(await ExportedAlbums.read(albums, user, folder === ROOT_PATH), pins, person);
   }
 
   /** Call for each file and folder. @param path in the export, with slashes */
   note(nodeId: number, path: string): void {
     this.#albums.note(nodeId, path);
     if (this.#paths.has(nodeId)) this.#paths.set(nodeId, path);
+  }
+
+  /** Names of the albums that contain a file, by its row id. */
+  albumsOf(nodeId: number): readonly string[] {
+    return this.#albums.namesOf(nodeId);
   }
 
   /** What the manifest ends with. Call when everything is written. */
@@ -65,8 +70,8 @@ export class ExportedAccount {
         const folder = this.#paths.get(pin);
         return folder === undefined ? [] : [{ folder }];
       }
-      const album = this.#albums.nameOf(pin);
-      return album !== undefined && albums.some(({ name }) => name === album) ? [{ album }] : [];
+      const album = this.#albums.pinOf(pin);
+      return album === undefined ? [] : [album];
     });
     return { albums, pins, ...(this.#person && { person: this.#person }) };
   }

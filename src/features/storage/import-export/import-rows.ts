@@ -79,7 +79,8 @@ export class ImportRows {
       mediaType: blob.mediaType,
       tags: labels?.tags ?? [],
       metadata: labels?.metadata ?? {},
-      fileModifiedAt: toInstant(blob.modifiedAtMs),
+      originalName: labels?.originalName,
+      fileModifiedAt: modificationTimeOf(blob.modifiedAtMs, labels?.fileModifiedAt),
       capturedAt: labels?.capturedAt,
       isPublic: false,
       onConflict: onConflict === "skip" ? "error" : onConflict,
@@ -100,7 +101,11 @@ export class ImportRows {
   }
 }
 
-/** A time as the API writes it; undefined for one that is outside of the range of dates. */
-function toInstant(ms: number): string | undefined {
+/**
+ * The modification time of a file on disk, as the manifest writes it if that is the same instant; undefined for one that is
+ * outside of the range of dates.
+ */
+function modificationTimeOf(ms: number, text: string | undefined): string | undefined {
+  if (text !== undefined && Date.parse(text) === ms) return text;
   return Math.abs(ms) <= 8.64e15 ? toTimestamp(ms) : undefined;
 }

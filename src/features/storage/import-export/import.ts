@@ -128,7 +128,9 @@ class ImportRun {
     const manifest = readManifest(source);
     const labelsOf = manifest && ((path: string) => manifest.labels.get(path));
     this.#account = new ImportedAccount({ ...this.#options, user: this.#user, source, account: manifest?.account });
-    for (const entry of walkSource({ source, folder, isRenaming, labelsOf, leftOut: this.#options.dataDir })) {
+    const sidecars = manifest?.sidecars ?? new Set<string>();
+    const walk = walkSource({ source, folder, isRenaming, labelsOf, sidecars, leftOut: this.#options.dataDir });
+    for (const entry of walk) {
       if (signal.aborted) progress.stopped ??= "interrupted";
       if (progress.stopped !== undefined || this.#failure !== undefined) break;
       this.#account.note(entry);
@@ -211,7 +213,7 @@ class ImportRun {
 
   async #read(batch: readonly QueuedFile[]): Promise<void> {
     try {
-      const jobs = batch.map(({ file: { path, name }, how, isForced }) => ({ path, name, how, isForced }));
+      const jobs = batch.map(({ file, how, isForced }) => toJob(file, how, isForced));
       const results = (await this.#pool?.importFiles(jobs)) ?? [];
       const digests = results.flatMap((result) => ("digest" in result ? result.digest : []));
       const unreferenced = this.#options.tree.findUnreferenced(this.#request.hasServer ? digests : []);
@@ -376,9 +378,7 @@ class ImportRun {
     const lost = this.#atRisk.filter(({ blob }) => this.#options.blobs.stat(blob.digest) === undefined);
     const pool = this.#pool;
     if (lost.length === 0 || pool === undefined) return;
-    const results = await pool.importFiles(
-      lost.map(({ file }) => ({ path: file.path, name: file.name, how: "copy", isForced: true })),
-    );
+    const results = await pool.importFiles(lost.map(({ file }) => toJob(file, "copy", true)));
     await pool.sync();
     for (const [index, { file, blob }] of lost.entries()) {
       const result = results[index];
@@ -391,4 +391,8 @@ class ImportRun {
         );
     }
   }
+}
+
+function toJob({ path, name, labels }: SourceFile, how: ImportJob["how"], isForced: boolean): ImportJob {
+  return { path, name, declaredType: labels?.mediaType, how, isForced };
 }

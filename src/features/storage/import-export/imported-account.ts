@@ -8,7 +8,7 @@ import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { AvatarService } from "../../sharing/avatars/service.ts";
-import { ImportedAlbums } from "./albums.ts";
+import { type ImportedAlbumIds, ImportedAlbums } from "./albums.ts";
 import type { ManifestAccount } from "./manifest.ts";
 import type { SourceFile, WalkedEntry } from "./source-walk.ts";
 
@@ -62,11 +62,10 @@ export class ImportedAccount {
     await this.#writePicture();
   }
 
-  /** @param albums ids by name */
-  async #writePins(albums: ReadonlyMap<string, string>): Promise<void> {
+  async #writePins(albums: ImportedAlbumIds): Promise<void> {
     const { account, users, user, tree } = this.#options;
     const ids = (account?.pins ?? []).flatMap((pin) => {
-      if ("album" in pin) return albums.get(pin.album) ?? [];
+      if ("album" in pin) return albums.get(pin.album)?.[(pin.number ?? 1) - 1] ?? [];
       const path = this.#folders.get(pin.folder);
       return (path === undefined ? undefined : tree.findFolderByPath(user.id, path)?.publicId) ?? [];
     });

@@ -1,6 +1,6 @@
 /**
- * The manifest of an export: tags and metadata of files and folders, albums, pins, and the picture of the person, in one
- * JSON file with a line for each entry. An import of the folder reads it and restores them.
+ * The manifest of an export: tags and metadata of files and folders, albums, pins, the picture of the person, and the names
+ * of the sidecars, in one JSON file with a line for each entry. An import of the folder reads it and restores them.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { AppError } from "../../../errors.ts";
 import { checkMetadata, checkTags } from "../../../tree/model/labels.ts";
 import { checkDescription, checkName } from "../../library/albums/checks.ts";
 import { errorCode } from "../../../lib/error.ts";
+import { isInstant } from "../../../lib/instant.ts";
+import { normalizeName } from "../../../lib/path.ts";
 
 /** Name of the file, at the top of an export. */
 export const MANIFEST_NAME = "larder-export.json";
@@ -26,6 +28,12 @@ export interface ManifestEntry {
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly capturedAt?: string | undefined;
+  /** Name as uploaded, if it differs from the name in the account. */
+  readonly originalName?: string | undefined;
+  /** If it does not follow from the name. */
+  readonly mediaType?: string | undefined;
+  /** The modification time as the device sent it, if that is not how it is written otherwise: with an offset. */
+  readonly fileModifiedAt?: string | undefined;
   /** Marked as a favorite by the account that was exported. */
   readonly isFavorite?: true | undefined;
 }
@@ -40,8 +48,10 @@ export interface ManifestAlbum {
   readonly items: readonly string[];
 }
 
-/** A pin: the path of a folder in the export, or the name of an album in it. */
-export type ManifestPin = { readonly folder: string } | { readonly album: string };
+/** A pin: the path of a folder in the export, or the name of an album in it; `number` is 2 for the second of this name. */
+export type ManifestPin =
+  | { readonly folder: string }
+  | { readonly album: string; readonly number?: number | undefined };
 
 /** What a manifest says about the account. */
 export interface ManifestAccount {
@@ -59,6 +69,8 @@ export type Labels = ReadonlyMap<string, ManifestEntry>;
 interface Manifest {
   readonly labels: Labels;
   readonly account: ManifestAccount;
+  /** Paths of the sidecars that exports wrote. */
+  readonly sidecars: ReadonlySet<string>;
 }
 
 /** More than a picture ever has; what is larger was not written by an export. */
@@ -86,11 +98,16 @@ export class ManifestWriter {
     if (this.#lines.length >= 1_000) this.#flush();
   }
 
-  /** Adds the account, and moves the file to its final name. @param account undefined for an earlier state */
-  finish(account: ManifestAccount | undefined): void {
+  /**
+   * Adds the account and the sidecars, and moves the file to its final name.
+   * @param account undefined for an earlier state; @param sidecars their paths
+   */
+  finish(account: ManifestAccount | undefined, sidecars: readonly string[]): void {
     const { albums = [], pins = [], person } = account ?? {};
     const end = person === undefined ? "" : `,"person":${JSON.stringify(person)}`;
-    this.#lines.push(`\n]${listField("albums", albums)}${listField("pins", pins)}${end}}\n`);
+    this.#lines.push(
+      `\n]${listField("albums", albums)}${listField("pins", pins)}${listField("sidecars", sidecars)}${end}}\n`,
+    );
     this.#flush();
     fs.fsyncSync(this.#fd);
     fs.closeSync(this.#fd);
@@ -111,7 +128,7 @@ export class ManifestWriter {
 }
 
 /** A list as the next field of the manifest, an item a line; nothing if it is empty. */
-function listField(name: string, items: readonly object[]): string {
+function listField(name: string, items: readonly (object | string)[]): string {
   return items.length === 0 ? "" : `,"${name}":[${items.map((item) => `\n${JSON.stringify(item)}`).join(",")}\n]`;
 }
 
@@ -133,7 +150,8 @@ export function readManifest(source: string): Manifest | undefined {
   }
   const albums = listOf(parsed["albums"]).flatMap((album) => validateAlbum(album) ?? []);
   const pins = listOf(parsed["pins"]).flatMap((pin) => validatePin(pin) ?? []);
-  return { labels, account: { albums, pins, ...validatePerson(parsed["person"]) } };
+  const sidecars = new Set(listOf(parsed["sidecars"]).filter(isText));
+  return { labels, account: { albums, pins, ...validatePerson(parsed["person"]) }, sidecars };
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {
@@ -149,13 +167,16 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
 /** Validates an entry; leaves out invalid fields. */
 function validate(entry: unknown): ManifestEntry | undefined {
   if (!isRecord(entry) || typeof entry["path"] !== "string") return undefined;
-  const { path, name, tags, metadata, capturedAt, isFavorite } = entry;
+  const { path, name, tags, metadata, capturedAt, originalName, mediaType, fileModifiedAt, isFavorite } = entry;
   return {
     path,
     ...(typeof name === "string" && { name }),
     ...(Array.isArray(tags) && { tags: attempt(() => checkTags(tags.filter(isText))) ?? [] }),
     ...(isRecord(metadata) && { metadata: attempt(() => validMetadata(metadata)) ?? {} }),
-    ...(typeof capturedAt === "string" && !Number.isNaN(Date.parse(capturedAt)) && { capturedAt }),
+    ...(isText(capturedAt) && isInstant(capturedAt) && { capturedAt }),
+    ...(isText(originalName) && { originalName: attempt(() => normalizeName(originalName)) }),
+    ...(isText(mediaType) && { mediaType }),
+    ...(isText(fileModifiedAt) && isInstant(fileModifiedAt) && { fileModifiedAt }),
     ...(isFavorite === true && { isFavorite }),
   };
 }
@@ -175,9 +196,9 @@ function validateAlbum(album: unknown): ManifestAlbum | undefined {
 
 function validatePin(pin: unknown): ManifestPin | undefined {
   if (!isRecord(pin)) return undefined;
-  const { folder, album } = pin;
+  const { folder, album, number } = pin;
   if (typeof folder === "string") return { folder };
-  return typeof album === "string" ? { album } : undefined;
+  return typeof album === "string" ? { album, ...(typeof number === "number" && { number }) } : undefined;
 }
 
 function validatePerson(person: unknown): Pick<ManifestAccount, "person"> {
@@ -188,8 +209,10 @@ function validatePerson(person: unknown): Pick<ManifestAccount, "person"> {
 }
 
 function validMetadata(values: Readonly<Record<string, unknown>>): Record<string, string> {
-  const metadata: Record<string, string> = {};
-  for (const [key, value] of Object.entries(values)) if (typeof value === "string") metadata[key] = value;
+  // Not by assignment, which ignores the key "__proto__".
+  const metadata = Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, string] => isText(entry[1])),
+  );
   checkMetadata(metadata);
   return metadata;
 }

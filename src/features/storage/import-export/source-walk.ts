@@ -6,6 +6,7 @@ import { joinPath, normalizeName, segmentsOf } from "../../../lib/path.ts";
 import { LEVELS_MAX } from "../../../tree/tables/heights.ts";
 import { describeSourceError } from "./content-importer.ts";
 import { MANIFEST_NAME, type ManifestEntry, VERSIONS_NAME } from "./manifest.ts";
+import { isSidecarFile } from "./sidecar-writer.ts";
 import type { TransferProblem } from "./types.ts";
 import { errorCode } from "../../../lib/error.ts";
 
@@ -48,6 +49,8 @@ interface SourceWalkOptions {
   readonly isRenaming: boolean;
   /** The manifest entry of a path below the source; undefined if the source is no export. */
   readonly labelsOf: ((relative: string) => ManifestEntry | undefined) | undefined;
+  /** Paths below the source of the sidecars that an export wrote. They are skipped, unless they were changed since. */
+  readonly sidecars: ReadonlySet<string>;
   /** A folder that is skipped: the data directory itself. */
   readonly leftOut: string;
 }
@@ -91,7 +94,7 @@ export function* walkSource(options: SourceWalkOptions): Generator<WalkedEntry, 
 function* walkEntries(
   folder: SourceFolder,
   entries: fs.Dirent[],
-  { source, isRenaming, labelsOf }: SourceWalkOptions,
+  { source, isRenaming, labelsOf, sidecars }: SourceWalkOptions,
 ): Generator<WalkedEntry, SourceFolder[], undefined> {
   const below: SourceFolder[] = [];
   const used = new Set<string>();
@@ -126,6 +129,7 @@ function* walkEntries(
       yield { kind: "problem", path, ...stats };
       continue;
     }
+    if (sidecars.has(relative(source, path)) && isSidecarFile(path)) continue;
     const treePath = joinPath(folder.treePath, name);
     if (name !== entry.name.normalize("NFC") && labels?.name === undefined)
       yield { kind: "renamed", path, storedAs: treePath };

@@ -106,6 +106,8 @@ export interface ImportJob {
   readonly path: string;
   /** File name, for the media type. */
   readonly name: string;
+  /** The media type of content without a signature; undefined to take it from the name. */
+  readonly declaredType: string | undefined;
   /** `hash` only reads the file. */
   readonly how: "copy" | "link" | "hash";
   /** Writes the blob even if the store has a file of this digest, because that has no valid row. */
@@ -133,7 +135,7 @@ export interface ExportRequest {
   readonly folder: string;
   /** Exports the state at this time; undefined for the current state. */
   readonly atMs: number | undefined;
-  /** Writes `larder-export.json` with tags, descriptions and metadata. */
+  /** Writes `larder-export.json` with tags, descriptions and metadata, and XMP sidecars of photos and videos. */
   readonly hasManifest: boolean;
   /** Writes earlier versions as well, below `.larder-versions`. */
   readonly hasVersions: boolean;
@@ -164,10 +166,47 @@ export interface ExportReport extends ExportCounts {
   readonly problemList: readonly TransferProblem[];
   /** Files whose names the target can't have: path in the account, and on disk. */
   readonly renamings: readonly { readonly path: string; readonly writtenAs: string }[];
+  /** Undefined without metadata. */
+  readonly sidecars: SidecarReport | undefined;
   /** Why it ended early. */
   readonly stopped: "interrupted" | undefined;
   readonly durationMs: number;
 }
+
+/** The XMP sidecars of an export. */
+export interface SidecarReport {
+  readonly written: number;
+  /** Exported before. */
+  readonly unchanged: number;
+  /** Photos and videos that should have one, and have none. */
+  readonly leftOut: number;
+  /** The first of them. */
+  readonly list: readonly WithoutSidecar[];
+}
+
+/** A photo or video whose sidecar was not written. */
+export interface WithoutSidecar {
+  /** In the account. */
+  readonly path: string;
+  /** What happened, then what to do. */
+  readonly message: string;
+}
+
+/** A sidecar to be written next to a photo. */
+export interface SidecarJob {
+  readonly target: string;
+  /** Undefined if it says nothing: then it is written only over an earlier one. */
+  readonly text: string | undefined;
+}
+
+/** The result of a {@link SidecarJob}. */
+export type SidecarResult =
+  | { readonly state: "written" | "unchanged" }
+  /** It says nothing, and there was none. */
+  | { readonly state: "absent" }
+  /** The file exists, and Larder did not write it, or somebody has changed it since. */
+  | { readonly state: "foreign" }
+  | { readonly state: "unwritable"; readonly message: string };
 
 /** A blob to be written as a file. */
 export interface WriteJob {
@@ -179,9 +218,10 @@ export interface WriteJob {
   readonly modifiedAtMs: number;
   readonly target: string;
   readonly isRereading: boolean;
+  readonly sidecar: SidecarJob | undefined;
 }
 
 /** The result of a {@link WriteJob}. */
 export type WriteResult =
-  | { readonly written: "copied" | "cloned" | "unchanged" }
+  | { readonly written: "copied" | "cloned" | "unchanged"; readonly sidecar: SidecarResult | undefined }
   | { readonly reason: "content_damaged" | "unwritable"; readonly message: string };

@@ -1,6 +1,6 @@
 /** Reading and writing XML for WebDAV. */
 import { describe, expect, test } from "bun:test";
-import { escapeXml } from "../../../../src/features/clients/escape-xml.ts";
+import { escapeXml } from "../../../../src/lib/escape-xml.ts";
 import { languageOf, writeElement, type XmlElement } from "../../../../src/features/clients/webdav/xml.ts";
 import { XmlDecoder } from "../../../../src/features/clients/webdav/xml-decoder.ts";
 import { seededRandom, seedsToRun } from "../../../support/random.ts";

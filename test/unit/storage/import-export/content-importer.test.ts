@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => fs.rmSync(folder, { recursive: true }));
 
 function jobOf(name: string, job: Partial<ImportJob> = {}): ImportJob {
-  return { path: join(folder, name), name, how: "copy", isForced: false, ...job };
+  return { path: join(folder, name), name, declaredType: undefined, how: "copy", isForced: false, ...job };
 }
 
 function write(name: string, content: string | Uint8Array): string {

@@ -53,8 +53,9 @@ describe("a manifest", () => {
       pins: [{ album: "Rome" }, { folder: "f" }],
       person: { email: "a@example.org", picture: "UklGRg==" },
     };
-    writer.finish(account);
+    writer.finish(account, ["f/b_c.xmp"]);
     const manifest = readManifest(folder);
+    expect([...(manifest?.sidecars ?? [])]).toEqual(["f/b_c.xmp"]);
     expect(manifest?.account).toEqual(account);
     const labels = manifest?.labels;
     expect(labels?.get("a.txt")).toEqual({ path: "a.txt", tags: ["red"], metadata: { description: "two\nlines" } });
@@ -83,12 +84,16 @@ describe("a manifest", () => {
       null,
       { path: 1 },
       { path: "a", tags: ["a,b"], metadata: { n: 1, t: "x" }, capturedAt: "soon", name: 5 },
-      { path: "b", tags: ["ok", 7], metadata: "none" },
+      { path: "b", tags: ["ok", 7], metadata: "none", capturedAt: "1", fileModifiedAt: "1", originalName: "../x" },
     ];
     const albums = [null, { name: "a" }, { name: 1, items: [] }, { name: "b", items: ["x", 1], cover: 2 }];
     const account = { albums, pins: [null, { folder: 1 }, { folder: "f" }], person: { email: "a@example.org" } };
-    fs.writeFileSync(join(folder, MANIFEST_NAME), JSON.stringify({ format: "larder-export", entries, ...account }));
-    const { labels, ...rest } = readManifest(folder) ?? {};
+    fs.writeFileSync(
+      join(folder, MANIFEST_NAME),
+      JSON.stringify({ format: "larder-export", entries, ...account, sidecars: [1, "a.xmp"] }),
+    );
+    const { labels, sidecars, ...rest } = readManifest(folder) ?? {};
+    expect([...(sidecars ?? [])]).toEqual(["a.xmp"]);
     expect(rest).toEqual({ account: { albums: [{ name: "b", items: ["x"] }], pins: [{ folder: "f" }] } });
     expect([...(labels ?? [])]).toEqual([
       ["a", { path: "a", tags: [], metadata: { t: "x" } }],
@@ -100,7 +105,8 @@ describe("a manifest", () => {
 describe("walking a source", () => {
   function walk(labels?: Record<string, string>) {
     const labelsOf = labels === undefined ? undefined : (path: string) => labelOf(path, labels[path]);
-    return [...walkSource({ source: folder, folder: "/to", isRenaming: false, labelsOf, leftOut: "/nonexistent" })];
+    const options = { source: folder, folder: "/to", isRenaming: false, labelsOf, leftOut: "/nonexistent" };
+    return [...walkSource({ ...options, sidecars: new Set() })];
   }
 
   test("yields a folder before its children, files before folders, by name", () => {

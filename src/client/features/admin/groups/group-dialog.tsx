@@ -21,7 +21,7 @@ export function GroupDialog({
     const body = { name: name.trim() };
     if (group === undefined) {
       const created = await request<Group>("POST", "/api/admin/groups", { body });
-      toast({ text: text.created(created.name), tone: "success" });
+      toast({ text: text.created({ name: created.name }), tone: "success" });
       onCreated(created);
       return;
     }
@@ -30,7 +30,7 @@ export function GroupDialog({
   };
   return (
     <AdminDialog
-      title={group === undefined ? text.create : text.renameTitle(group.name)}
+      title={group === undefined ? text.create : text.renameTitle({ name: group.name })}
       action={group === undefined ? text.create : text.rename}
       isDisabled={name.trim() === ""}
       run={save}

@@ -26,13 +26,13 @@ export function GroupsSection() {
   const query = useAdminData("GET /api/admin/groups", { query: { page } });
   const remove = useAction(
     ({ id }: Group) => request("DELETE", `/api/admin/groups/${id}`),
-    (_result, { name }) => toast({ text: text.removed(name) }),
+    (_result, { name }) => toast({ text: text.removed({ name }) }),
   );
   const confirmRemoval = (group: Group) => {
     const { name, shares } = group;
     const question = {
-      title: text.removeTitle(name),
-      body: text.removeBody(shares),
+      title: text.removeTitle({ name }),
+      body: text.removeBody({ shares }),
       action: text.remove,
       danger: true,
     };
@@ -110,7 +110,7 @@ function groupColumns(
       title: adminText.actions,
       isTitleHidden: true,
       align: "end",
-      cell: (group) => <MoreMenu label={adminText.actionsFor(group.name)} items={itemsFor(group)} />,
+      cell: (group) => <MoreMenu label={adminText.actionsFor({ name: group.name })} items={itemsFor(group)} />,
     },
   ];
 }

@@ -25,7 +25,7 @@ export function MembersDialog({ group, onClose }: { readonly group: Group; reado
       isPersistent
       size="medium"
       onClose={onClose}
-      title={text.membersOf(group.name)}
+      title={text.membersOf({ name: group.name })}
       description={text.membersHint}
       footer={<Button onClick={onClose}>{adminText.close}</Button>}
     >
@@ -43,7 +43,7 @@ export function MembersDialog({ group, onClose }: { readonly group: Group; reado
                 ))}
               </ul>
               {pagination.total > members.length && (
-                <p className="mt-2 text-sm text-muted">{text.more(pagination.total - members.length)}</p>
+                <p className="mt-2 text-sm text-muted">{text.more({ n: pagination.total - members.length })}</p>
               )}
             </>
           )
@@ -72,7 +72,7 @@ function AddMembers({ group, field }: { readonly group: Group; readonly field: R
       }
     },
     () => {
-      toast({ text: text.added(chosen.length), tone: "success" });
+      toast({ text: text.added({ n: chosen.length }), tone: "success" });
       setChosen([]);
     },
   );
@@ -129,7 +129,7 @@ function MemberRow({
   const remove = useAction(
     () => request("DELETE", `/api/admin/groups/${group.id}/members/${member.id}`),
     () => {
-      toast({ text: text.memberRemoved(name) });
+      toast({ text: text.memberRemoved({ name }) });
       onRemoved();
     },
   );
@@ -145,7 +145,7 @@ function MemberRow({
       </span>
       <Button
         size="small"
-        aria-label={text.removeMemberOf(name)}
+        aria-label={text.removeMemberOf({ name })}
         busy={remove.isPending}
         onClick={() => remove.mutate()}
       >

@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../../base/text.ts";
+import { defineText } from "../../../base/text.ts";
 
 /** The text of groups. */
 export const text = defineText("admin-groups", {
@@ -8,33 +8,27 @@ export const text = defineText("admin-groups", {
   noneHint: "Create a group for people who often share the same files, such as a family or a team.",
   create: "Create group",
   rename: "Rename",
-  renameTitle: (name: string) => `Rename “${name}”`,
+  renameTitle: "Rename “{name}”",
   remove: "Delete",
-  removeTitle: (name: string) => `Delete “${name}”?`,
-  removeBody: (shares: number) =>
-    shares === 0
-      ? "No account and no file is deleted."
-      : plural(
-          shares,
-          "The share with this group ends immediately. No account and no file is deleted.",
-          "All # shares with this group end immediately. No account and no file is deleted.",
-        ),
-  removed: (name: string) => `“${name}” was deleted.`,
-  created: (name: string) => `“${name}” was created. Add its members.`,
+  removeTitle: "Delete “{name}”?",
+  removeBody:
+    "{shares, plural, =0 {No account and no file is deleted.} one {The share with this group ends immediately. No account and no file is deleted.} other {All # shares with this group end immediately. No account and no file is deleted.}}",
+  removed: "“{name}” was deleted.",
+  created: "“{name}” was created. Add its members.",
   renamed: "Renamed.",
   name: "Name",
   members: "Members",
   shares: "Shares",
   createdAt: "Created",
   editMembers: "Edit members",
-  membersOf: (name: string) => `Members of “${name}”`,
+  membersOf: "Members of “{name}”",
   membersHint: "New members see everything that others share with this group.",
   addPeople: "Add people by name or email",
   add: "Add",
-  added: (n: number) => plural(n, "# member added.", "# members added."),
+  added: "{n, plural, one {# member added.} other {# members added.}}",
   noMembers: "No members yet.",
   removeMember: "Remove",
-  removeMemberOf: (name: string) => `Remove ${name}`,
-  memberRemoved: (name: string) => `${name} was removed.`,
-  more: (n: number) => plural(n, "# more member is not shown.", "# more members are not shown."),
+  removeMemberOf: "Remove {name}",
+  memberRemoved: "{name} was removed.",
+  more: "{n, plural, one {# more member is not shown.} other {# more members are not shown.}}",
 });

@@ -116,11 +116,11 @@ function What({ entry, sentence }: { readonly entry: AuditEntry; readonly senten
     <>
       {sentence}
       {entry.times > 1 && (
-        <span className="ms-2 text-xs font-normal text-muted">{text.timesRepeated(entry.times)}</span>
+        <span className="ms-2 text-xs font-normal text-muted">{text.timesRepeated({ n: entry.times })}</span>
       )}
       <Disclosure
         title={auditText.details}
-        label={auditText.detailsOf(sentence)}
+        label={auditText.detailsOf({ what: sentence })}
         className="-ms-0.5 max-w-xl text-xs font-normal text-muted"
       >
         <div className="mt-1 text-ink wrap-anywhere">

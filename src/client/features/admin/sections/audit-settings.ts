@@ -1,17 +1,17 @@
-import { defineText, plural } from "../../../base/text.ts";
-import { locale } from "../../../base/format.ts";
+import { defineText } from "../../../base/text.ts";
+import { formatList } from "../../../base/format.ts";
 import { planName } from "../../../base/plan-names.ts";
 import { text as settingsText } from "../settings/text.ts";
 
 const text = defineText("admin-audit-settings", {
-  one: (who: string, setting: string, change: string) => `${who} changed “${setting}”: ${change}`,
-  several: (who: string, settings: string) => `${who} changed ${settings}`,
-  many: (who: string, n: number) => `${who} changed ${plural(n, "# setting", "# settings")}`,
-  quoted: (setting: string) => `“${setting}”`,
-  ofPlan: (setting: string, plan: string) => `${setting} (${plan})`,
-  days: (n: number) => plural(n, "# day", "# days"),
-  hours: (n: number) => plural(n, "# hour", "# hours"),
-  minutes: (n: number) => plural(n, "# minute", "# minutes"),
+  one: "{who} changed “{setting}”: {change}",
+  several: "{who} changed {settings}",
+  many: "{who} changed {n, plural, one {# setting} other {# settings}}",
+  quoted: "“{setting}”",
+  ofPlan: "{setting} ({plan})",
+  days: "{n, plural, one {# day} other {# days}}",
+  hours: "{n, plural, one {# hour} other {# hours}}",
+  minutes: "{n, plural, one {# minute} other {# minutes}}",
   none: "no limit",
   on: "on",
   off: "off",
@@ -28,10 +28,11 @@ export function describeSettings(who: string, details: Readonly<Record<string, u
   const changes = Object.entries(details);
   const [first, ...others] = changes;
   if (first === undefined) return undefined;
-  if (others.length === 0) return text.one(who, labelOf(first[0]), describeChange(first[0], String(first[1])));
-  if (changes.length > NAMED_MAX) return text.many(who, changes.length);
-  const names = changes.map(([key]) => text.quoted(labelOf(key)));
-  return text.several(who, new Intl.ListFormat(locale()).format(names));
+  if (others.length === 0)
+    return text.one({ who, setting: labelOf(first[0]), change: describeChange(first[0], String(first[1])) });
+  if (changes.length > NAMED_MAX) return text.many({ who, n: changes.length });
+  const names = changes.map(([key]) => text.quoted({ setting: labelOf(key) }));
+  return text.several({ who, settings: formatList(names) });
 }
 
 /** `plans.free.quota` as "Storage quota (Free)". */
@@ -39,7 +40,7 @@ function labelOf(key: string): string {
   const [, plan, limit, setting] = /^plans\.([a-z]+)\.(limit\.)?([a-zA-Z]+)$/.exec(key) ?? [];
   if (plan === undefined || setting === undefined) return settingsText.labels(key);
   const name = limit === undefined ? settingsText.labels(setting) : settingsText.categories(setting);
-  return text.ofPlan(name, planName(plan));
+  return text.ofPlan({ setting: name, plan: planName(plan) });
 }
 
 function describeChange(key: string, change: string): string {
@@ -52,11 +53,11 @@ function describeChange(key: string, change: string): string {
 function describeValue(key: string, value: string): string {
   if (key === "defaultPlan") return planName(value);
   const [, count, unit] = /^(\d+)([dhm])$/.exec(value) ?? [];
-  if (unit === "d") return text.days(Number(count));
-  if (unit === "h") return text.hours(Number(count));
-  if (unit === "m") return text.minutes(Number(count));
+  if (unit === "d") return text.days({ n: Number(count) });
+  if (unit === "h") return text.hours({ n: Number(count) });
+  if (unit === "m") return text.minutes({ n: Number(count) });
   if (value === "none" && key.startsWith("plans.")) return text.none;
   if (value === "true" || value === "on") return text.on;
   if (value === "false" || value === "off") return text.off;
-  return settingsText.choices(key, value);
+  return settingsText.choices(`${key}.${value}`, value);
 }

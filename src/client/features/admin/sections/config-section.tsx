@@ -24,7 +24,7 @@ function Settings({ config: { file, settings } }: { readonly config: ResponseDat
   return (
     <>
       <p className="mb-4 max-w-3xl text-sm text-muted">
-        {text.configHint} {file === null ? text.configNoFile : text.configFile(file)}
+        {text.configHint} {file === null ? text.configNoFile : text.configFile({ file })}
       </p>
       <div className="mb-4 flex flex-wrap items-end gap-x-6 gap-y-3">
         <TextField
@@ -61,9 +61,9 @@ function columns(): Column<Setting>[] {
         <div className="max-w-xl py-1">
           <code>{key}</code>
           <span className="block text-xs font-normal text-muted">
-            {help} {text.accepts(accepts)}
+            {help} {text.accepts({ what: accepts })}
           </span>
-          <span className="block text-xs font-normal break-all text-muted">{text.variable(environment)}</span>
+          <span className="block text-xs font-normal break-all text-muted">{text.variable({ name: environment })}</span>
         </div>
       ),
     },
@@ -73,7 +73,9 @@ function columns(): Column<Setting>[] {
       cell: ({ value, isDefault, default: fallback }) => (
         <>
           <code className="break-all">{value}</code>
-          {!isDefault && <span className="block text-xs break-all text-muted">{text.defaultIs(fallback)}</span>}
+          {!isDefault && (
+            <span className="block text-xs break-all text-muted">{text.defaultIs({ value: fallback })}</span>
+          )}
         </>
       ),
     },

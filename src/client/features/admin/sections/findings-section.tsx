@@ -27,7 +27,7 @@ export function FindingsSection() {
   const readNow = useAction(
     () => request<Job>("POST", "/api/admin/jobs/scrub/run"),
     ({ isRunning, lastResult, name }) =>
-      toast({ text: isRunning ? text.jobStarted(name) : (lastResult ?? text.jobDone(name)) }),
+      toast({ text: isRunning ? text.jobStarted({ name }) : (lastResult ?? text.jobDone({ name })) }),
   );
   const { readWithinDays = null, scrubWithinDays = 0 } = stats.data?.integrity ?? {};
   return (
@@ -35,7 +35,9 @@ export function FindingsSection() {
       <p className="mb-4 max-w-3xl text-sm text-muted">
         {text.findingsHint}{" "}
         {stats.data !== undefined &&
-          (readWithinDays === null ? text.nothingStored : text.checkedWithin(readWithinDays, scrubWithinDays))}
+          (readWithinDays === null
+            ? text.nothingStored
+            : text.checkedWithin({ days: Math.max(Math.ceil(readWithinDays), 1), target: scrubWithinDays }))}
       </p>
       <div className="mb-4 flex flex-wrap items-end justify-between gap-3">
         <Select
@@ -54,7 +56,7 @@ export function FindingsSection() {
         rowsOf={({ findings }) => findings}
         empty={
           <EmptyState icon={ShieldCheck} title={text.noFindings}>
-            {stats.data !== undefined && text.noFindingsHint(scrubWithinDays)}
+            {stats.data !== undefined && text.noFindingsHint({ days: scrubWithinDays })}
           </EmptyState>
         }
         caption={text.findings}

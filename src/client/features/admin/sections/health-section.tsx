@@ -40,7 +40,9 @@ function HealthReport({ health, onRefresh }: { readonly health: Health; readonly
         <Icon aria-hidden size={32} className="shrink-0" />
         <div className="min-w-0 flex-1 basis-48">
           <p className="text-lg font-semibold">{title()}</p>
-          <p className="text-sm">{health.isReady ? text.healthReady : text.notReady(health.notReadyReason ?? "")}</p>
+          <p className="text-sm">
+            {health.isReady ? text.healthReady : text.notReady({ why: health.notReadyReason ?? "" })}
+          </p>
         </div>
         <Button icon={RotateCw} onClick={onRefresh}>
           {text.refresh}
@@ -51,7 +53,7 @@ function HealthReport({ health, onRefresh }: { readonly health: Health; readonly
           <ul className="flex flex-col gap-2 text-sm">
             {health.problems.map(({ severity, about, message }) => (
               <li key={`${about} ${message}`} className="flex items-start gap-3">
-                <Badge tone={severity === "error" ? "danger" : "warning"}>{text.severities(severity)}</Badge>
+                <Badge tone={severity === "error" ? "danger" : "warning"}>{text.severities({ severity })}</Badge>
                 <span className="min-w-0 break-words">{message}</span>
               </li>
             ))}
@@ -109,14 +111,15 @@ function DataCard({ health: { disk, database, snapshots, openFindings, bucket } 
           [text.diskFree, diskFree(disk)],
           [
             text.database,
-            database.fault ?? text.databaseSize(formatBytes(database.bytes), formatBytes(database.logBytes)),
+            database.fault ??
+              text.databaseSize({ size: formatBytes(database.bytes), log: formatBytes(database.logBytes) }),
           ],
           [
             text.snapshots,
-            text.snapshotsValue(
-              snapshots.count,
-              snapshots.lastAt === null ? text.never : formatRelative(snapshots.lastAt),
-            ),
+            text.snapshotsValue({
+              n: snapshots.count,
+              last: snapshots.lastAt === null ? text.never : formatRelative(snapshots.lastAt),
+            }),
           ],
           [text.openFindings, formatNumber(openFindings)],
           ...listBucketDetails(bucket),
@@ -130,7 +133,7 @@ function listBucketDetails(bucket: Health["bucket"]): [string, string][] {
   if (bucket === null) return [];
   const { isUp, since, waiting } = bucket;
   return [
-    [text.bucket, isUp ? text.bucketUp : text.bucketDown(since === null ? "" : formatDateTime(since))],
-    [text.bucketWaiting, waiting === 0 ? text.none : text.bucketWaitingValue(waiting)],
+    [text.bucket, isUp ? text.bucketUp : text.bucketDown({ since: since === null ? "" : formatDateTime(since) })],
+    [text.bucketWaiting, waiting === 0 ? text.none : text.bucketWaitingValue({ n: waiting })],
   ];
 }

@@ -19,9 +19,9 @@ export function JobsSection() {
   const run = useAction(
     (name: string) => request<Job>("POST", `/api/admin/jobs/${encodeURIComponent(name)}/run`),
     ({ name, isRunning, lastError }) => {
-      if (isRunning) toast({ text: text.jobStarted(jobsText.names(name)) });
-      else if (lastError === null) toast({ text: text.jobDone(jobsText.names(name)), tone: "success" });
-      else toast({ text: text.jobFailedNow(jobsText.names(name), lastError), tone: "danger" });
+      if (isRunning) toast({ text: text.jobStarted({ name: jobsText.names(name) }) });
+      else if (lastError === null) toast({ text: text.jobDone({ name: jobsText.names(name) }), tone: "success" });
+      else toast({ text: text.jobFailedNow({ name: jobsText.names(name), why: lastError }), tone: "danger" });
     },
   );
   const columns: Column<Job>[] = [
@@ -45,7 +45,7 @@ export function JobsSection() {
         <>
           {describeSchedule(schedule)}
           {nextRunAt !== null && (
-            <span className="block text-xs text-muted">{jobsText.next(formatRelative(nextRunAt))}</span>
+            <span className="block text-xs text-muted">{jobsText.next({ when: formatRelative(nextRunAt) })}</span>
           )}
         </>
       ),
@@ -61,7 +61,7 @@ export function JobsSection() {
         <Button
           size="small"
           icon={Play}
-          aria-label={text.runNowOf(jobsText.names(name))}
+          aria-label={text.runNowOf({ name: jobsText.names(name) })}
           busy={isRunning || (run.isPending && run.variables === name)}
           onClick={() => run.mutate(name)}
         >
@@ -91,7 +91,7 @@ function describeLastRun({ lastStartedAt, lastFinishedAt }: Job): string {
   if (lastFinishedAt === null) return text.jobNever;
   const tookMs = lastStartedAt === null ? Number.NaN : Date.parse(lastFinishedAt) - Date.parse(lastStartedAt);
   const when = formatRelative(lastFinishedAt);
-  return tookMs >= 0 ? jobsText.took(when, describeDuration(tookMs)) : when;
+  return tookMs >= 0 ? jobsText.took({ when, seconds: describeDuration(tookMs) }) : when;
 }
 
 function Outcome({ job: { name, isRunning, lastError, lastResult } }: { readonly job: Job }) {

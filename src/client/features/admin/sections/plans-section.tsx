@@ -56,7 +56,9 @@ function PlanCard({ plan }: { readonly plan: Plan }) {
         isRuled
         items={Object.entries(plan.limits).map(([category, { limit, windowSeconds }]) => [
           settingsText.categories(category),
-          limit === null ? text.noLimit : text.limitOf(formatNumber(limit), formatWindow(windowSeconds)),
+          limit === null
+            ? text.noLimit
+            : text.limitOf({ limit: formatNumber(limit), time: formatWindow(windowSeconds) }),
         ])}
       />
     </Card>
@@ -64,5 +66,5 @@ function PlanCard({ plan }: { readonly plan: Plan }) {
 }
 
 function formatWindow(seconds: number): string {
-  return seconds % 3600 === 0 ? text.hours(seconds / 3600) : text.minutes(Math.round(seconds / 60));
+  return seconds % 3600 === 0 ? text.hours({ n: seconds / 3600 }) : text.minutes({ n: Math.round(seconds / 60) });
 }

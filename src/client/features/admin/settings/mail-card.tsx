@@ -25,7 +25,8 @@ export function MailCard({
       request<ResponseData["POST /api/admin/settings/mail/test"]>("POST", "/api/admin/settings/mail/test", {
         body: {},
       }),
-    ({ to, result }) => toast({ text: text.testResults(result, to), tone: result === "sent" ? "success" : "danger" }),
+    ({ to, result }) =>
+      toast({ text: text.testResults(result, { to }), tone: result === "sent" ? "success" : "danger" }),
   );
   const state = mail.problem ?? (mail.isReady ? text.mailReady : text.mailOff);
   return (

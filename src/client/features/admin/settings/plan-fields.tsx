@@ -65,7 +65,10 @@ function AccountsAbove({ plan, quota }: { readonly plan: PlanName; readonly quot
   const names = above.slice(0, PEOPLE_NAMED).map(({ name, email }) => name || email);
   return (
     <p role="status" className="text-sm text-warning">
-      {text.accountsAbove(above.length, [...names, ...(above.length > PEOPLE_NAMED ? ["…"] : [])].join(", "))}
+      {text.accountsAbove({
+        n: above.length,
+        names: [...names, ...(above.length > PEOPLE_NAMED ? ["…"] : [])].join(", "),
+      })}
     </p>
   );
 }

@@ -25,7 +25,7 @@ export function SettingField({ setting, draft, onChange, rejection, label, hint 
   const { key, isEditable, isStored, problem } = setting;
   const unit = unitOf(setting);
   const name = label ?? labelOf(setting);
-  const full = unit === undefined ? name : text.inUnit(name, unit.name);
+  const full = unit === undefined ? name : text.inUnit({ label: name, unit: unit.name });
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <Control
@@ -38,14 +38,14 @@ export function SettingField({ setting, draft, onChange, rejection, label, hint 
       />
       <p className="flex flex-wrap items-center gap-x-3 text-xs text-muted">
         {!isEditable && <span>{fixedText(setting.fixedBy ?? "")}</span>}
-        {problem !== null && isEditable && <span className="text-danger">{text.ignored(problem)}</span>}
+        {problem !== null && isEditable && <span className="text-danger">{text.ignored({ why: problem })}</span>}
         {draft.isReset && <span>{text.willReset}</span>}
         {isEditable && (isStored || problem !== null) && !draft.isReset && (
           <>
-            <span>{text.defaultIs(defaultOf(setting))}</span>
+            <span>{text.defaultIs({ value: defaultOf(setting) })}</span>
             <button
               type="button"
-              aria-label={text.resetOf(name)}
+              aria-label={text.resetOf({ label: name })}
               className="min-h-6 font-medium text-accent underline"
               onClick={() => onChange({ ...toDraft(setting, setting.default), isReset: true })}
             >
@@ -82,7 +82,8 @@ function Control({ setting, draft, label, hint, error, onChange }: ControlProps)
     );
   }
   if (kind === "choice") {
-    const nameOfChoice = (choice: string) => (key === "defaultPlan" ? planName(choice) : text.choices(key, choice));
+    const nameOfChoice = (choice: string) =>
+      key === "defaultPlan" ? planName(choice) : text.choices(`${key}.${choice}`, choice);
     return (
       <Select
         {...common}
@@ -126,14 +127,16 @@ function labelOf({ key }: EditableSetting): string {
 
 /** Where a setting is fixed, without the path of the file. */
 function fixedText(source: string): string {
-  return source.includes(".toml:") ? text.fixedByFile : text.fixedBy(source);
+  return source.includes(".toml:") ? text.fixedByFile : text.fixedBy({ source });
 }
 
 function defaultOf(setting: EditableSetting): string {
   const draft = toDraft(setting, setting.default);
   if (draft.isNone) return setting.kind === "text" ? adminText.none : text.noLimit;
   if (setting.kind === "choice") {
-    return setting.key === "defaultPlan" ? planName(draft.typed) : text.choices(setting.key, draft.typed);
+    return setting.key === "defaultPlan"
+      ? planName(draft.typed)
+      : text.choices(`${setting.key}.${draft.typed}`, draft.typed);
   }
   if (setting.kind === "toggle" || setting.kind === "text") return setting.defaultText;
   return [formatNumber(Number(draft.typed)), unitOf(setting)?.name].filter(Boolean).join(" ");
@@ -147,5 +150,5 @@ export function errorOf(setting: EditableSetting, draft: Draft): string | undefi
   if (number === undefined) return text.invalidNumber;
   if (min === null || max === null || (number >= min && number <= max)) return undefined;
   const factor = unitOf(setting)?.factor ?? 1;
-  return text.range(formatNumber(min / factor), formatNumber(max / factor));
+  return text.range({ min: formatNumber(min / factor), max: formatNumber(max / factor) });
 }

@@ -73,7 +73,7 @@ function SettingsEditor({ data }: { readonly data: SettingsData }) {
       {isDirty && (
         <div className="sticky bottom-20 z-10 md:bottom-3 flex flex-wrap items-center justify-end gap-3 rounded-2xl border border-line-strong bg-raised p-3 shadow-lg">
           <p role="status" className="me-auto text-sm font-medium">
-            {text.unsaved(changed.length)}
+            {text.unsaved({ n: changed.length })}
           </p>
           <Button onClick={() => setDrafts(new Map())}>{text.discard}</Button>
           <Button type="submit" variant="primary" busy={save.isPending} disabled={isInvalid}>

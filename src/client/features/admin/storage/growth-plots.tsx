@@ -93,7 +93,7 @@ function summaryOf(series: readonly Series[], format: (value: number) => string)
   return series
     .map(({ label, values }) => {
       const known = values.filter((value) => value !== null);
-      return text.plotSummary(label, format(known[0] ?? 0), format(known.at(-1) ?? 0));
+      return text.plotSummary({ name: label, from: format(known[0] ?? 0), to: format(known.at(-1) ?? 0) });
     })
     .join("; ");
 }

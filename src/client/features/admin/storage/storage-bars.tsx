@@ -28,7 +28,11 @@ export function StorageBars({ usage: { people, others, kinds } }: { readonly usa
       value: formatBytes(files + versions + trash),
       // Without versions and trash, the parts would repeat the total.
       ...(versions + trash > 0 && {
-        detail: text.personParts(formatBytes(files), formatBytes(versions), formatBytes(trash)),
+        detail: text.personParts({
+          files: formatBytes(files),
+          versions: formatBytes(versions),
+          trash: formatBytes(trash),
+        }),
       }),
       parts,
     };
@@ -39,7 +43,7 @@ export function StorageBars({ usage: { people, others, kinds } }: { readonly usa
       : [
           {
             key: "others",
-            name: text.others(others.accounts),
+            name: text.others({ n: others.accounts }),
             value: formatBytes(others.bytes),
             parts: [others.bytes],
           },
@@ -65,7 +69,7 @@ export function StorageBars({ usage: { people, others, kinds } }: { readonly usa
             .map(({ kind, files, bytes }) => ({
               key: kind,
               name: text.kinds(kind),
-              value: text.kindValue(formatBytes(bytes), files),
+              value: text.kindValue({ size: formatBytes(bytes), files }),
               parts: [bytes],
             }))}
         />

@@ -41,7 +41,7 @@ export function StorageSection() {
 }
 
 function periodName(days: number): string {
-  return days < 365 ? text.lastDays(days) : text.lastYears(Math.round(days / 365));
+  return days < 365 ? text.lastDays({ n: days }) : text.lastYears({ n: Math.round(days / 365) });
 }
 
 /** Progress and size of the index for searching in contents. */
@@ -53,7 +53,7 @@ function Texts({ texts }: { readonly texts: ResponseData["GET /api/admin/stats/s
         items={[
           [text.textsIndexed, formatNumber(texts.indexed)],
           [text.textsWaiting, formatNumber(texts.waiting)],
-          ...texts.unread.map(({ reason, count }) => [text.textsUnread(reason), formatNumber(count)] as const),
+          ...texts.unread.map(({ reason, count }) => [text.textsUnread({ reason }), formatNumber(count)] as const),
           [text.textsSize, formatBytes(texts.textBytes)],
           [text.textsWords, formatBytes(texts.indexBytes)],
           [text.textsFile, formatBytes(texts.fileBytes)],

@@ -28,7 +28,7 @@ export function AccessDialog({ account, onClose }: { readonly account: Account; 
       open
       size="medium"
       onClose={onClose}
-      title={text.sessionsTitle(nameOf(account))}
+      title={text.sessionsTitle({ name: nameOf(account) })}
       footer={
         <>
           <Button variant="danger" busy={endAll.isPending} onClick={() => endAll.mutate()}>
@@ -46,9 +46,9 @@ export function AccessDialog({ account, onClose }: { readonly account: Account; 
             rows={list.map((session) => ({
               id: session.id,
               name: describe(session),
-              detail: text.lastSeen(formatRelative(session.lastSeenAt)),
+              detail: text.lastSeen({ when: formatRelative(session.lastSeenAt) }),
               action: text.endSession,
-              label: text.endSessionOf(describe(session)),
+              label: text.endSessionOf({ what: describe(session) }),
               run: () => end.mutate(session.id),
             }))}
           />
@@ -64,7 +64,7 @@ export function AccessDialog({ account, onClose }: { readonly account: Account; 
               name: device.name,
               detail: device.platform,
               action: text.removeDevice,
-              label: text.removeDeviceOf(device.name),
+              label: text.removeDeviceOf({ what: device.name }),
               run: () => remove.mutate(device.id),
             }))}
           />
@@ -90,11 +90,11 @@ function AppPasswords({ account }: { readonly account: Account }) {
               name: password.name,
               detail: describeAppPassword(password),
               action: text.endAppPassword,
-              label: text.endAppPasswordOf(password.name),
+              label: text.endAppPasswordOf({ name: password.name }),
               run: () =>
                 confirmThen(
                   {
-                    title: text.endAppPasswordTitle(password.name),
+                    title: text.endAppPasswordTitle({ name: password.name }),
                     body: text.endAppPasswordBody,
                     action: text.endAppPasswordAction,
                     danger: true,
@@ -113,7 +113,7 @@ function describeAppPassword({ access, expiresAt, lastUsedAt, lastAddress }: App
   return [
     expiresAt !== null && Date.parse(expiresAt) <= Date.now() && text.expired,
     access === "read" && text.readOnly,
-    lastUsedAt === null ? text.neverUsed : text.lastUsed(formatRelative(lastUsedAt), lastAddress ?? ""),
+    describeUse(lastUsedAt, lastAddress),
   ]
     .filter(Boolean)
     .join(", ");
@@ -151,4 +151,10 @@ function Rows({ rows, empty }: { readonly rows: readonly Row[]; readonly empty: 
       ))}
     </ul>
   );
+}
+
+function describeUse(lastUsedAt: string | null, address: string | null): string {
+  if (lastUsedAt === null) return text.neverUsed;
+  const when = formatRelative(lastUsedAt);
+  return address === null ? text.lastUsed({ when }) : text.lastUsedFrom({ when, address });
 }

@@ -39,7 +39,7 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
   };
   return (
     <AdminDialog
-      title={text.editTitle(nameOf(account))}
+      title={text.editTitle({ name: nameOf(account) })}
       action={text.save}
       isDisabled={email.trim() === "" || quota === undefined}
       run={save}

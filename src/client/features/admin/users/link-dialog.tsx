@@ -13,6 +13,6 @@ export function LinkDialog({
   readonly link: PasswordLink;
   readonly onClose: () => void;
 }) {
-  const description = text.resetLinkHint(formatDateTime(expiresAt));
+  const description = text.resetLinkHint({ until: formatDateTime(expiresAt) });
   return <CopyDialog title={title} description={description} label={text.linkLabel} value={url} onClose={onClose} />;
 }

@@ -21,7 +21,13 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
   const [plan, setPlan] = useState<PlanName | "">("");
   const [created, setCreated] = useState<CreatedAccount>();
   if (created?.passwordLink !== undefined) {
-    return <LinkDialog title={text.welcomeLinkTitle(created.email)} link={created.passwordLink} onClose={onClose} />;
+    return (
+      <LinkDialog
+        title={text.welcomeLinkTitle({ email: created.email })}
+        link={created.passwordLink}
+        onClose={onClose}
+      />
+    );
   }
   const create = () =>
     request<CreatedAccount>("POST", "/api/admin/users", {
@@ -35,7 +41,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
     });
   const finish = (account: CreatedAccount) => {
     if (account.passwordLink !== undefined) return setCreated(account);
-    toast({ text: text.createdDone(account.email), tone: "success" });
+    toast({ text: text.createdDone({ email: account.email }), tone: "success" });
     onClose();
   };
   return (

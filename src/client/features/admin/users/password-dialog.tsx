@@ -14,7 +14,7 @@ export function PasswordDialog({ account, onClose }: { readonly account: Account
   const [endsKeys, setEndsKeys] = useState(false);
   return (
     <AdminDialog
-      title={text.setPasswordTitle(nameOf(account))}
+      title={text.setPasswordTitle({ name: nameOf(account) })}
       description={text.setPasswordHint}
       action={text.save}
       isDisabled={password === ""}

@@ -76,7 +76,9 @@ function useUserChanges() {
     ({ account, disabled }: { account: Account; disabled: boolean }) =>
       request("PATCH", `/api/admin/users/${account.id}`, { body: { disabled } }),
     (_, { account, disabled }) =>
-      toast({ text: disabled ? text.disabledDone(nameOf(account)) : text.enabledDone(nameOf(account)) }),
+      toast({
+        text: disabled ? text.disabledDone({ name: nameOf(account) }) : text.enabledDone({ name: nameOf(account) }),
+      }),
   );
   const removeTwoFactor = useAction(
     (account: Account) => request("DELETE", `/api/admin/users/${account.id}/two-factor`),
@@ -84,7 +86,7 @@ function useUserChanges() {
   );
   const confirmEmail = useAction(
     (account: Account) => request("PATCH", `/api/admin/users/${account.id}`, { body: { emailVerified: true } }),
-    (_, account) => toast({ text: text.emailConfirmed(account.email) }),
+    (_, account) => toast({ text: text.emailConfirmed({ email: account.email }) }),
   );
   const refresh = useRefreshPictures();
   const removePicture = useAction(
@@ -98,24 +100,24 @@ function useUserChanges() {
   return {
     hasPicture: ({ id }: Account) => hasPicture(id),
     removePicture: (account: Account) => {
-      const title = text.removePictureTitle(nameOf(account));
+      const title = text.removePictureTitle({ name: nameOf(account) });
       const confirmation = { title, body: text.removePictureBody, action: text.removePicture };
       confirmThen(confirmation, () => removePicture.mutate(account));
     },
     enable: (account: Account) => setDisabled.mutate({ account, disabled: false }),
     disable: (account: Account) => {
-      const title = text.disableTitle(nameOf(account));
+      const title = text.disableTitle({ name: nameOf(account) });
       const confirmation = { title, body: text.disableBody, action: text.disable, danger: true };
       confirmThen(confirmation, () => setDisabled.mutate({ account, disabled: true }));
     },
     removeTwoFactor: (account: Account) => {
-      const title = text.removeTwoFactorTitle(nameOf(account));
+      const title = text.removeTwoFactorTitle({ name: nameOf(account) });
       const confirmation = { title, body: text.removeTwoFactorBody, action: text.removeTwoFactor, danger: true };
       confirmThen(confirmation, () => removeTwoFactor.mutate(account));
     },
     confirmEmail: (account: Account) => {
-      const title = text.confirmEmailTitle(nameOf(account));
-      const confirmation = { title, body: text.confirmEmailBody(account.email), action: text.confirmEmail };
+      const title = text.confirmEmailTitle({ name: nameOf(account) });
+      const confirmation = { title, body: text.confirmEmailBody({ email: account.email }), action: text.confirmEmail };
       confirmThen(confirmation, () => confirmEmail.mutate(account));
     },
   };
@@ -133,7 +135,7 @@ function AccountDialog({ shown, onClose }: { readonly shown: OpenDialog; readonl
     case "delete":
       return <DeleteUserDialog account={account} onClose={onClose} />;
     case "link":
-      return <LinkDialog title={text.resetLinkTitle(nameOf(account))} link={shown.link} onClose={onClose} />;
+      return <LinkDialog title={text.resetLinkTitle({ name: nameOf(account) })} link={shown.link} onClose={onClose} />;
   }
 }
 
@@ -142,15 +144,15 @@ function DeleteUserDialog({ account, onClose }: { readonly account: Account; rea
   const refresh = useRefresh();
   return (
     <TypedConfirmDialog
-      title={text.deleteTitle(nameOf(account))}
+      title={text.deleteTitle({ name: nameOf(account) })}
       description={text.deleteBody}
       action={text.delete}
-      label={text.deleteConfirm(account.email)}
+      label={text.deleteConfirm({ email: account.email })}
       expected={account.email}
       isPersistent
       run={async () => {
         await request("DELETE", `/api/admin/users/${account.id}`);
-        toast({ text: text.deletedDone(nameOf(account)) });
+        toast({ text: text.deletedDone({ name: nameOf(account) }) });
         void refresh();
       }}
       onClose={onClose}

@@ -49,7 +49,9 @@ export function userColumns({
       ...sortable("used"),
       cell: ({ storage, quota }) => (
         <span className="whitespace-nowrap">
-          {quota === null ? formatBytes(storage.used) : text.usedOf(formatBytes(storage.used), formatBytes(quota))}
+          {quota === null
+            ? formatBytes(storage.used)
+            : text.usedOf({ used: formatBytes(storage.used), quota: formatBytes(quota) })}
         </span>
       ),
     },
@@ -71,7 +73,9 @@ export function userColumns({
       title: text.actions,
       isTitleHidden: true,
       align: "end",
-      cell: (account) => <MoreMenu label={text.actionsFor(nameOf(account))} items={() => itemsFor(account)} />,
+      cell: (account) => (
+        <MoreMenu label={text.actionsFor({ name: nameOf(account) })} items={() => itemsFor(account)} />
+      ),
     },
   ];
 }

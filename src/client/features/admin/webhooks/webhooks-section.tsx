@@ -110,7 +110,7 @@ function WebhookCard({
   const confirmRenewal = () =>
     confirmThen({ title: text.renewSecretTitle, body: text.renewSecretBody, action: text.renewSecret }, renew.mutate);
   const confirmRemoval = () => {
-    const body = text.deleteWebhookBody(url);
+    const body = text.deleteWebhookBody({ url });
     confirmThen({ title: text.deleteWebhookTitle, body, action: text.delete, danger: true }, remove.mutate);
   };
   return (
@@ -122,7 +122,7 @@ function WebhookCard({
             {text.sendTest}
           </Button>
           <MoreMenu
-            label={text.actionsFor(url)}
+            label={text.actionsFor({ name: url })}
             items={[
               { label: text.edit, icon: Pencil, run: onEdit },
               { label: text.deliveries, icon: ListChecks, run: onWatch },
@@ -153,10 +153,10 @@ function State({ webhook: { active, stoppedBecause, failures, waiting } }: { rea
       {stoppedBecause === null ? (
         <Badge tone={active ? "success" : "warning"}>{active ? text.webhookActive : text.webhookPaused}</Badge>
       ) : (
-        <Badge tone="danger">{text.webhookStopped(stoppedBecause)}</Badge>
+        <Badge tone="danger">{text.webhookStopped({ why: stoppedBecause })}</Badge>
       )}
-      {failures > 0 && <Badge tone="warning">{text.webhookFailures(failures)}</Badge>}
-      {waiting > 0 && <Badge tone="accent">{text.webhookQueued(waiting)}</Badge>}
+      {failures > 0 && <Badge tone="warning">{text.webhookFailures({ n: failures })}</Badge>}
+      {waiting > 0 && <Badge tone="accent">{text.webhookQueued({ n: waiting })}</Badge>}
     </>
   );
 }

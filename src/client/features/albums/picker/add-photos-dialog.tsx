@@ -30,11 +30,11 @@ export function AddPhotosDialog({ album, onClose }: { readonly album: Album; rea
       size="large"
       onClose={onClose}
       isPersistent={chosen.size > 0}
-      title={text.addPhotosTitle(album.name)}
+      title={text.addPhotosTitle({ album: album.name })}
       footer={
         <>
           <p aria-live="polite" className="me-auto self-center text-sm text-muted">
-            {text.chosen(chosen.size)}
+            {text.chosen({ n: chosen.size })}
           </p>
           <Button onClick={onClose}>{uiText.cancel}</Button>
           <Button
@@ -88,8 +88,8 @@ function useAdding(album: Album, onClose: () => void) {
     mutationFn: (ids: readonly string[]) => addToAlbum(album.id, ids),
     onSuccess: async ({ added, failed }) => {
       onClose();
-      toast({ text: albumsText.added(added, album.name) });
-      if (failed > 0) toast({ text: albumsText.someFailed(failed), tone: "danger" });
+      toast({ text: albumsText.added({ n: added, album: album.name }) });
+      if (failed > 0) toast({ text: albumsText.someFailed({ n: failed }), tone: "danger" });
       await invalidateAlbums(queryClient);
     },
   });

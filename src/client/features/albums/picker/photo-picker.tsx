@@ -157,7 +157,7 @@ function Month({
         <h3 className="text-sm font-semibold">{month}</h3>
         <Checkbox
           label={text.selectAll}
-          aria-label={text.selectMonth(month)}
+          aria-label={text.selectMonth({ month })}
           checked={isWhole}
           onChange={onToggleAll}
         />

@@ -84,7 +84,7 @@ export const PhotoTile = memo(function PhotoTile({ photo, left, top, side, ...ti
 
 function labelOf({ name, takenAt }: LibraryPhoto, isContained: boolean): string {
   const when = formatMoment(takenAt);
-  return isContained ? text.containedPhoto(name, when) : text.libraryPhoto(name, when);
+  return isContained ? text.containedPhoto({ name, when }) : text.libraryPhoto({ name, when });
 }
 
 function Picture({ photo, className }: { readonly photo: LibraryPhoto; readonly className: string }) {

@@ -138,7 +138,7 @@ export function kindIcon({ share }: OwnShare) {
 function expiryText(share: ShareRecord): string {
   const closed = closedBecause(share);
   if (closed !== undefined) return text[closed];
-  return share.expiresAt === null ? "" : text.expiresAt(formatDate(share.expiresAt));
+  return share.expiresAt === null ? "" : text.expiresAt({ when: formatDate(share.expiresAt) });
 }
 
 function Expiry({ share }: { readonly share: ShareRecord }) {

@@ -111,13 +111,13 @@ export const SORTS: readonly SortOption[] = [
 
 /** The line below a name on phones. */
 export function subtitleOf({ share }: ReceivedEntry): ReactNode {
-  const until = share.expiresAt === null ? [] : [text.expiresAt(formatDate(share.expiresAt))];
+  const until = share.expiresAt === null ? [] : [text.expiresAt({ when: formatDate(share.expiresAt) })];
   return (
     <>
       <span className="me-1.5 inline-flex align-middle">
         <PersonAvatar id={share.owner.id} name={ownerName(share)} size={16} />
       </span>
-      {[text.sharedBy(ownerName(share)), rightsText(share), ...until].join(" · ")}
+      {[text.sharedBy({ name: ownerName(share) }), rightsText(share), ...until].join(" · ")}
     </>
   );
 }

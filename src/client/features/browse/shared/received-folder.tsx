@@ -52,7 +52,7 @@ export function ReceivedFolder({
                 <span className="me-2 inline-block align-middle">
                   <PersonAvatar id={share.owner.id} name={ownerName(share)} size={22} />
                 </span>
-                <bdi>{text.sharedBy(ownerName(share))}</bdi> · {rightsText(share)}
+                <bdi>{text.sharedBy({ name: ownerName(share) })}</bdi> · {rightsText(share)}
               </span>
               {path === "/" && top.itemCount > 0 && download}
             </>

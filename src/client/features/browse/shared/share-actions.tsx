@@ -90,7 +90,7 @@ function useRevoke() {
     const body = revokeBody(first.share);
     const isSure = await confirm({
       title: text.revokeTitle,
-      body: entries.length === 1 ? body : text.revokeMany(entries.length),
+      body: entries.length === 1 ? body : text.revokeMany({ n: entries.length }),
       action: text.revoke,
       danger: true,
     });

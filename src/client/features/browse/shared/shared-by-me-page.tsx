@@ -156,7 +156,7 @@ function Bar({
   return (
     <div className="mb-1 flex h-11 shrink-0 items-center justify-between gap-2">
       <span className="min-w-0 truncate text-sm text-muted">
-        {pages.total !== undefined && entriesText.items(pages.total)}
+        {pages.total !== undefined && entriesText.items({ n: pages.total })}
       </span>
       <div className="flex shrink-0 items-center gap-1">
         <Select

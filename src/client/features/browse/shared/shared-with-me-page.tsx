@@ -126,8 +126,8 @@ function useLeave(onLeft: (ids: readonly string[]) => void) {
     if (first === undefined) return;
     const isOne = entries.length === 1;
     const isSure = await confirm({
-      title: isOne ? text.leaveTitle(first.name) : text.leaveManyTitle(entries.length),
-      body: isOne ? text.leaveBody(ownerName(first.share)) : text.leaveManyBody,
+      title: isOne ? text.leaveTitle({ name: first.name }) : text.leaveManyTitle({ n: entries.length }),
+      body: isOne ? text.leaveBody({ owner: ownerName(first.share) }) : text.leaveManyBody,
       action: text.leave,
       danger: true,
     });
@@ -138,7 +138,7 @@ function useLeave(onLeft: (ids: readonly string[]) => void) {
         await leaveShare(share.id);
         onLeft([id]);
       }
-      toast({ text: text.left(entries.length) });
+      toast({ text: text.left({ n: entries.length }) });
     } finally {
       await invalidateShares(queryClient);
     }

@@ -38,7 +38,7 @@ export function useEndAppPassword(): (password: AppPassword) => Promise<void> {
   return ({ id, name }) =>
     deleteThen(
       `/api/users/app-passwords/${id}`,
-      { title: text.endTitle(name), body: text.endLead, action: text.endAction },
+      { title: text.endTitle({ name }), body: text.endLead, action: text.endAction },
       text.ended,
     );
 }
@@ -58,14 +58,22 @@ function hasExpired(expiresAt: string | null): boolean {
 
 /** What an app password may see and do, in one line. */
 export function describeAccess({ access, folder }: AppPassword): string {
-  const files = typeof folder !== "string" ? text.folderGone : folder === "/" ? text.allFiles : text.onlyFolder(folder);
-  return `${text.access(access)}, ${files}`;
+  const files =
+    typeof folder !== "string" ? text.folderGone : folder === "/" ? text.allFiles : text.onlyFolder({ folder });
+  return `${text.access({ access })}, ${files}`;
 }
 
 /** When, by which program and from where an app password was last used. */
 export function describeUse({ lastUsedAt, lastClient, lastAddress }: AppPassword): string {
   if (lastUsedAt === null) return settingsText.neverUsed;
-  return text.lastUsed(formatRelative(lastUsedAt), findAgentName(lastClient) ?? "", lastAddress ?? "");
+  const when = formatRelative(lastUsedAt);
+  const program = findAgentName(lastClient);
+  if (program === undefined) {
+    return lastAddress === null ? text.lastUsed({ when }) : text.lastUsedFrom({ when, address: lastAddress });
+  }
+  return lastAddress === null
+    ? text.lastUsedBy({ when, program })
+    : text.lastUsedByFrom({ when, program, address: lastAddress });
 }
 
 function rowOf(password: AppPassword, onEnd: () => void): Row {
@@ -77,14 +85,14 @@ function rowOf(password: AppPassword, onEnd: () => void): Row {
     lines: [
       describeAccess(password),
       describeUse(password),
-      [text.createdAt(formatDate(createdAt)), describeExpiry(expiresAt)].filter(Boolean).join(" · "),
+      [text.createdAt({ date: formatDate(createdAt) }), describeExpiry(expiresAt)].filter(Boolean).join(" · "),
     ],
-    actions: <IconButton label={text.end(name)} icon={Trash2} onClick={onEnd} />,
+    actions: <IconButton label={text.end({ name })} icon={Trash2} onClick={onEnd} />,
   };
 }
 
 function describeExpiry(expiresAt: string | null): string {
   if (expiresAt === null) return "";
   const date = formatDate(expiresAt);
-  return hasExpired(expiresAt) ? text.expiredAt(date) : settingsText.expiresAt(date);
+  return hasExpired(expiresAt) ? text.expiredAt({ date }) : settingsText.expiresAt({ date });
 }

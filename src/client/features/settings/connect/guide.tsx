@@ -17,7 +17,7 @@ export function Steps({ family, from = 0 }: { readonly family: Family; readonly 
     <ol start={from + 1} className="flex list-decimal flex-col gap-2 ps-5 text-sm marker:font-semibold">
       {indexes.map((index) => (
         <li key={index} className="ps-1">
-          {text.step(family.name, index)}
+          {text.steps(`${family.name}.${index + 1}`)}
         </li>
       ))}
     </ol>

@@ -16,7 +16,7 @@ export function LocksCard() {
   const end = ({ id, name }: FileLock) =>
     deleteThen(
       `/api/users/locks/${id}`,
-      { title: text.endLockTitle(name), body: text.endLockLead, action: text.endLock },
+      { title: text.endLockTitle({ name }), body: text.endLockLead, action: text.endLock },
       text.lockEnded,
     );
   return (
@@ -43,10 +43,14 @@ function rowOf({ id, path, name, program, createdAt, expiresAt }: FileLock, onEn
       >
         {folder}
       </Link>,
-      text.locked(program ?? text.unknownProgram, formatRelative(createdAt), formatRelative(expiresAt)),
+      text.locked({
+        program: program ?? text.unknownProgram,
+        since: formatRelative(createdAt),
+        expires: formatRelative(expiresAt),
+      }),
     ],
     actions: (
-      <Button aria-label={text.endLockOf(name)} onClick={onEnd}>
+      <Button aria-label={text.endLockOf({ name })} onClick={onEnd}>
         {text.endLock}
       </Button>
     ),

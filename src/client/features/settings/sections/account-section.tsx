@@ -33,9 +33,9 @@ export function AccountSection() {
       {isErasing && (
         <TypedConfirmDialog
           title={text.eraseTitle}
-          description={text.eraseDescription(user.email)}
+          description={text.eraseDescription({ email: user.email })}
           action={text.eraseAction}
-          label={text.eraseConfirm(user.email)}
+          label={text.eraseConfirm({ email: user.email })}
           expected={user.email}
           run={async () => {
             await request("DELETE", "/api/users/profile");

@@ -25,7 +25,7 @@ export function ApiKeysSection() {
   const remove = (key: ApiKey) =>
     deleteThen(
       `/api/users/api-keys/${key.id}`,
-      { title: text.deleteKeyTitle(key.name), body: text.deleteKeyLead, action: text.delete },
+      { title: text.deleteKeyTitle({ name: key.name }), body: text.deleteKeyLead, action: text.delete },
       text.keyDeleted,
     );
   return (
@@ -75,10 +75,10 @@ function rowOf(key: ApiKey, onRemove: () => void): Row {
     lines: [
       `${key.prefix}… · ${key.scopes.map((scope) => text.scopeName(scope)).join(", ")}`,
       [
-        key.lastUsedAt === null ? text.neverUsed : text.lastUsed(formatRelative(key.lastUsedAt)),
-        key.expiresAt === null ? text.neverExpires : text.expiresAt(formatDate(key.expiresAt)),
+        key.lastUsedAt === null ? text.neverUsed : text.lastUsed({ when: formatRelative(key.lastUsedAt) }),
+        key.expiresAt === null ? text.neverExpires : text.expiresAt({ date: formatDate(key.expiresAt) }),
       ].join(" · "),
     ],
-    actions: <IconButton label={text.deleteKey(key.name)} icon={Trash2} onClick={onRemove} />,
+    actions: <IconButton label={text.deleteKey({ name: key.name })} icon={Trash2} onClick={onRemove} />,
   };
 }

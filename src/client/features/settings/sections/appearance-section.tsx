@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { LANGUAGES } from "../../../../translations/languages.ts";
 import { messageOf } from "../../../api/http.ts";
 import { setTheme, THEMES, useTheme } from "../../../base/theme.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -63,9 +64,6 @@ function StartPageCard() {
   );
 }
 
-/** Languages of the pages, each with its own name. Add new ones here and in app/locale.ts. */
-const LANGUAGES = [{ value: "en", label: "English" }];
-
 function LanguageCard() {
   const [language, setLanguage] = useState(readStored("locale") ?? "");
   const choose = (tag: string) => {
@@ -82,7 +80,10 @@ function LanguageCard() {
         isLabelHidden
         value={language}
         onChange={choose}
-        options={[{ value: "", label: text.languageOfBrowser }, ...LANGUAGES]}
+        options={[
+          { value: "", label: text.languageOfBrowser },
+          ...LANGUAGES.map(({ tag, name }) => ({ value: tag, label: name })),
+        ]}
       />
     </Card>
   );

@@ -63,7 +63,7 @@ function Guide({ family }: { readonly family: Family }) {
   return (
     <section aria-labelledby={headingId} className="flex min-w-0 flex-col gap-4">
       <h3 id={headingId} className="font-semibold">
-        {text.setUp(text.family(family.name))}
+        {text.setUp({ family: text.family(family.name) })}
       </h3>
       <Loaded query={server}>
         {(address) => (

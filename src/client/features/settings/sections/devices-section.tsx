@@ -25,8 +25,8 @@ export function DevicesSection() {
   const remove = (device: Device) =>
     deleteThen(
       `/api/users/devices/${encodeURIComponent(device.id)}`,
-      { title: text.removeDevice(device.name), body: text.removeDeviceLead, action: text.removeDeviceAction },
-      text.deviceRemoved(device.name),
+      { title: text.removeDevice({ name: device.name }), body: text.removeDeviceLead, action: text.removeDeviceAction },
+      text.deviceRemoved({ name: device.name }),
     );
   const rowsOf = (items: readonly Device[], programs: readonly AppPassword[]): readonly Row[] =>
     [
@@ -70,7 +70,7 @@ function HoldsNotice() {
   if (count === 0) return null;
   return (
     <Notice>
-      {text.holds(count)}{" "}
+      {text.holds({ count })}{" "}
       <Link
         to="/history"
         search={{ tab: "holds" }}
@@ -99,7 +99,7 @@ function RewindLink({ device, name }: { readonly device: string; readonly name: 
     <Link
       to="/history"
       search={{ tab: "rewind", device }}
-      aria-label={text.rewindOf(name)}
+      aria-label={text.rewindOf({ name })}
       className={cx(buttonClassName({}), "no-underline")}
     >
       {text.rewind}
@@ -112,11 +112,11 @@ function programRow(program: AppPassword, onEnd: () => void): Row {
     key: program.id,
     icon: <Cable />,
     title: <AppPasswordName password={program} />,
-    lines: [describeUse(program), connectText.accessByPassword(describeAccess(program))],
+    lines: [describeUse(program), connectText.accessByPassword({ access: describeAccess(program) })],
     actions: (
       <>
         {program.lastUsedAt !== null && <RewindLink device={program.id} name={program.name} />}
-        <Button aria-label={connectText.endAccessOf(program.name)} onClick={onEnd}>
+        <Button aria-label={connectText.endAccessOf({ name: program.name })} onClick={onEnd}>
           {connectText.endAction}
         </Button>
       </>
@@ -130,15 +130,15 @@ function rowOf(device: Device, onRemove: () => void): Row {
     icon: <Smartphone />,
     title: device.name,
     lines: [
-      [device.platform, device.osVersion, device.appVersion && text.appVersion(device.appVersion)]
+      [device.platform, device.osVersion, device.appVersion && text.appVersion({ version: device.appVersion })]
         .filter(Boolean)
         .join(" · "),
-      `${text.lastActive(formatRelative(device.lastActiveAt))} · ${text.registered(formatDate(device.registeredAt))}`,
+      `${text.lastActive({ when: formatRelative(device.lastActiveAt) })} · ${text.registered({ date: formatDate(device.registeredAt) })}`,
     ],
     actions: (
       <>
         <RewindLink device={device.id} name={device.name} />
-        <Button aria-label={text.removeDevice(device.name)} onClick={onRemove}>
+        <Button aria-label={text.removeDevice({ name: device.name })} onClick={onRemove}>
           {text.removeDeviceAction}
         </Button>
       </>

@@ -43,8 +43,8 @@ function Categories({ notifications }: { notifications: AccountSettings["notific
         {CATEGORIES.map((category) => (
           <Switch
             key={category}
-            label={text.categoryName(category)}
-            hint={text.categoryHint(category)}
+            label={text.categoryNames(category)}
+            hint={text.categoryHints(category, "")}
             checked={notifications[category]}
             disabled={busy?.[category] !== undefined}
             onChange={(isOn) => change.mutate({ notifications: { [category]: isOn } })}

@@ -28,7 +28,7 @@ export function SessionsSection() {
       sessionsToEnd.map(({ id }) => request("DELETE", `/api/users/sessions/${id}`)),
     );
     const failed = ended.find((each) => each.status === "rejected");
-    if (failed === undefined) toast({ text: text.sessionsSignedOut(sessionsToEnd.length), tone: "success" });
+    if (failed === undefined) toast({ text: text.sessionsSignedOut({ count: sessionsToEnd.length }), tone: "success" });
     else showError(failed.reason);
     await refresh("sessions", "devices");
     setEnding(new Set());
@@ -37,7 +37,7 @@ export function SessionsSection() {
     confirmThen(
       {
         title: text.signOutOthersTitle,
-        body: text.signOutOthersLead(others.length),
+        body: text.signOutOthersLead({ count: others.length }),
         action: text.signOutOthers,
         danger: true,
       },
@@ -81,13 +81,13 @@ function rowOf(session: SessionItem, isEnding: boolean, onEnd: () => void): Row 
       </>
     ),
     lines: [
-      session.isCurrent ? text.activeNow : text.lastActive(formatRelative(session.lastSeenAt)),
-      [text.signedInAt(formatDateTime(session.createdAt)), session.clientAddress].filter(Boolean).join(" · "),
+      session.isCurrent ? text.activeNow : text.lastActive({ when: formatRelative(session.lastSeenAt) }),
+      [text.signedInAt({ time: formatDateTime(session.createdAt) }), session.clientAddress].filter(Boolean).join(" · "),
     ],
     actions: session.isCurrent ? (
       <Button onClick={() => void signOut()}>{text.signOut}</Button>
     ) : (
-      <Button aria-label={text.signOutOf(name)} busy={isEnding} onClick={onEnd}>
+      <Button aria-label={text.signOutOf({ name })} busy={isEnding} onClick={onEnd}>
         {text.signOut}
       </Button>
     ),

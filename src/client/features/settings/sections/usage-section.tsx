@@ -8,6 +8,7 @@ import type { Usage } from "../../../api/types.ts";
 import { type RateLimits, useResource } from "../api.ts";
 import { usageByKind } from "../file-kinds.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
+import { formatMonth } from "../../../entries/justified/dates.ts";
 import { text } from "../text.ts";
 
 /** Usage of storage, transfers, devices and request limits. */
@@ -21,15 +22,24 @@ export function UsageSection() {
           <>
             <Storage usage={data} />
             <ByType usage={data} />
-            <Card title={text.month(data.transfers.period)}>
+            <Card title={text.month({ month: formatMonth(data.transfers.period) })}>
               <DescriptionList
                 items={[
-                  [text.uploaded, text.countAndSize(data.transfers.uploads, formatBytes(data.transfers.uploadedBytes))],
+                  [
+                    text.uploaded,
+                    text.countAndSize({
+                      count: data.transfers.uploads,
+                      size: formatBytes(data.transfers.uploadedBytes),
+                    }),
+                  ],
                   [
                     text.downloaded,
-                    text.countAndSize(data.transfers.downloads, formatBytes(data.transfers.downloadedBytes)),
+                    text.countAndSize({
+                      count: data.transfers.downloads,
+                      size: formatBytes(data.transfers.downloadedBytes),
+                    }),
                   ],
-                  [text.devices, text.ofLimit(data.devices.count, data.devices.limit)],
+                  [text.devices, describeCount(data.devices)],
                   [text.plan, planName(data.plan.name)],
                   [
                     text.largestFile,
@@ -54,7 +64,9 @@ function Storage({ usage: { storage } }: { usage: Usage }) {
   return (
     <Card title={text.storage}>
       <p className="mb-2">
-        {quota === null ? text.usedBytes(formatBytes(used)) : text.usedOf(formatBytes(used), formatBytes(quota))}
+        {quota === null
+          ? text.usedBytes({ used: formatBytes(used) })
+          : text.usedOf({ used: formatBytes(used), quota: formatBytes(quota) })}
       </p>
       {quota !== null && (
         <Progress
@@ -89,7 +101,7 @@ function ByType({ usage: { byType } }: { usage: Usage }) {
           <li key={kind} className="flex flex-col gap-1 text-sm">
             <span className="flex justify-between gap-4">
               <span className="font-medium">{text.kindName(kind)}</span>
-              <span className="text-muted">{text.countAndSize(files, formatBytes(bytes))}</span>
+              <span className="text-muted">{text.countAndSize({ count: files, size: formatBytes(bytes) })}</span>
             </span>
             <span aria-hidden className="block h-1.5 overflow-hidden rounded-full bg-sunken">
               <span
@@ -131,4 +143,8 @@ function Limits({ limits }: { limits: RateLimits }) {
       ]}
     />
   );
+}
+
+function describeCount({ count, limit }: { readonly count: number; readonly limit: number | null }): string {
+  return limit === null ? formatNumber(count) : text.ofLimit({ count, limit });
 }

@@ -21,26 +21,29 @@ export function IdentitiesCard({ providerName }: { providerName: string }) {
   const [dialog, setDialog] = useState<"link" | "unlink">();
   const close = () => setDialog(undefined);
   return (
-    <Card title={text.identities(providerName)} description={text.identitiesLead(providerName)}>
+    <Card
+      title={text.identities({ provider: providerName })}
+      description={text.identitiesLead({ provider: providerName })}
+    >
       <LoadedList
         query={identities}
         empty={
           <div className="flex flex-col items-start gap-3">
             <p className="text-sm text-muted">{text.noIdentities}</p>
             <Button icon={Link2} onClick={() => setDialog("link")}>
-              {text.link(providerName)}
+              {text.link({ provider: providerName })}
             </Button>
           </div>
         }
       >
         {(items) => (
           <Rows
-            label={text.identities(providerName)}
+            label={text.identities({ provider: providerName })}
             rows={items.map(({ issuer, createdAt }) => ({
               key: issuer,
               icon: <Link2 />,
               title: providerName,
-              lines: [issuer, text.linkedSince(formatDate(createdAt))],
+              lines: [issuer, text.linkedSince({ date: formatDate(createdAt) })],
               actions: (
                 <Button icon={Unlink} onClick={() => setDialog("unlink")}>
                   {text.unlink}
@@ -52,8 +55,8 @@ export function IdentitiesCard({ providerName }: { providerName: string }) {
       </LoadedList>
       {dialog === "link" && (
         <ActionDialog
-          title={text.link(providerName)}
-          description={text.linkLead(providerName)}
+          title={text.link({ provider: providerName })}
+          description={text.linkLead({ provider: providerName })}
           action={text.proceed}
           run={async () => {
             const body = { returnTo: href("/settings/security") };
@@ -65,7 +68,7 @@ export function IdentitiesCard({ providerName }: { providerName: string }) {
       )}
       {dialog === "unlink" && (
         <ActionDialog
-          title={text.unlinkTitle(providerName)}
+          title={text.unlinkTitle({ provider: providerName })}
           description={text.unlinkLead}
           action={text.unlink}
           isDanger

@@ -31,7 +31,7 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
   const remove = (passkey: Passkey) =>
     deleteThen(
       `/api/users/passkeys/${passkey.id}`,
-      { title: text.removePasskey(passkey.name), body: text.removePasskeyLead, action: text.remove },
+      { title: text.removePasskey({ name: passkey.name }), body: text.removePasskeyLead, action: text.remove },
       text.passkeyRemoved,
     );
   const [isAdding, setAdding] = useState(false);
@@ -47,13 +47,13 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
       </>
     ),
     lines: [
-      text.added(formatDate(passkey.createdAt)),
-      passkey.lastUsedAt === null ? text.neverUsed : text.lastUsed(formatRelative(passkey.lastUsedAt)),
+      text.added({ date: formatDate(passkey.createdAt) }),
+      passkey.lastUsedAt === null ? text.neverUsed : text.lastUsed({ when: formatRelative(passkey.lastUsedAt) }),
     ],
     actions: (
       <>
-        <IconButton label={text.renameOf(passkey.name)} icon={Pencil} onClick={() => setRenaming(passkey)} />
-        <IconButton label={text.removeOf(passkey.name)} icon={Trash2} onClick={() => void remove(passkey)} />
+        <IconButton label={text.renameOf({ name: passkey.name })} icon={Pencil} onClick={() => setRenaming(passkey)} />
+        <IconButton label={text.removeOf({ name: passkey.name })} icon={Trash2} onClick={() => void remove(passkey)} />
       </>
     ),
   });

@@ -14,7 +14,7 @@ import { followLink } from "../../../base/follow-link.ts";
  */
 export function RecoveryCodesDialog({ codes, onClose }: { codes: readonly string[]; onClose(): void }) {
   const [isConfirmed, setConfirmed] = useState(false);
-  const asText = `${text.recoveryFileHead(window.location.host)}\n\n${codes.join("\n")}\n`;
+  const asText = `${text.recoveryFileHead({ host: window.location.host })}\n\n${codes.join("\n")}\n`;
   return (
     <Dialog
       open

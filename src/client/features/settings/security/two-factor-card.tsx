@@ -92,7 +92,7 @@ function Status({ isEnabled, codesLeft }: { readonly isEnabled: boolean; readonl
         <ShieldOff aria-hidden className="size-5 text-muted" />
       )}
       <Badge tone={isEnabled ? "success" : "neutral"}>{isEnabled ? text.on : text.off}</Badge>
-      {isEnabled && <span className="text-sm text-muted">{text.codesLeft(codesLeft)}</span>}
+      {isEnabled && <span className="text-sm text-muted">{text.codesLeft({ left: codesLeft })}</span>}
     </p>
   );
 }

@@ -76,21 +76,21 @@ export function classifyFailure(response: FailedResponse): Failure {
 function classifyForeignResponse(status: number, retryAfterSeconds: number | undefined, hasUrl: boolean): Failure {
   if (status === 413) return { kind: "bodyTooLarge" };
   if (status === 408 || status === 504 || status === 522 || status === 524) {
-    return { kind: "proxyTimeout", message: text.proxyTimeout(status) };
+    return { kind: "proxyTimeout", message: text.proxyTimeout({ status }) };
   }
   if (status === 401) return { kind: "signedOut" };
-  if (status === 429 || status >= 500) return { kind: "busy", message: text.proxyAway(status), retryAfterSeconds };
+  if (status === 429 || status >= 500) return { kind: "busy", message: text.proxyAway({ status }), retryAfterSeconds };
   // tus responses to HEAD have no body.
   if (hasUrl && (status === 404 || status === 410)) return { kind: "expired" };
   if (hasUrl && (status === 409 || status === 460)) return { kind: "offsetMismatch" };
-  return { kind: "rejected", message: text.proxyRejected(status) };
+  return { kind: "rejected", message: text.proxyRejected({ status }) };
 }
 
 /** The server reports limits in bytes; people read larger units. */
 function limitMessage({ reason, details }: EnvelopeError): string | undefined {
   const [limit, used, required] = ["limit", "used", "required"].map((name) => field(details, name));
   if (typeof limit !== "number") return undefined;
-  if (reason === "file_too_large") return text.fileTooLarge(limit);
+  if (reason === "file_too_large") return text.fileTooLarge({ limit });
   // For quotas other than bytes, the server's message has the number.
   if (
     reason !== "quota_exceeded" ||
@@ -99,7 +99,7 @@ function limitMessage({ reason, details }: EnvelopeError): string | undefined {
     typeof required !== "number"
   )
     return undefined;
-  return text.quotaExceeded(required, Math.max(limit - used, 0), limit);
+  return text.quotaExceeded({ required, left: Math.max(limit - used, 0), quota: limit });
 }
 
 interface EnvelopeError {

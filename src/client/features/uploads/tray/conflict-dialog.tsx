@@ -25,7 +25,7 @@ export function ConflictDialog({
       isPersistent
       onClose={onLater}
       title={text.conflictTitle}
-      description={text.conflictBody(upload.name, folderNameOf(upload))}
+      description={text.conflictBody({ name: upload.name, folder: folderNameOf(upload) })}
       footer={
         <>
           <Button onClick={onLater}>{text.decideLater}</Button>

@@ -52,7 +52,7 @@ export function SharedFilesDialog() {
       open={files.length > 0}
       isPersistent
       onClose={forget}
-      title={text.sharedTitle(files.length)}
+      title={text.sharedTitle({ n: files.length })}
       description={text.sharedBody}
       footer={
         <>

@@ -25,7 +25,7 @@ export function UploadRow({ upload, onDecide }: { readonly upload: Upload; reado
         {isBar && (
           <Progress
             className="my-1"
-            label={text.fileProgress(name)}
+            label={text.fileProgress({ name })}
             value={size === 0 ? 0 : sent / size}
             tone={state === "stalled" || state === "signedOut" ? "warning" : "accent"}
           />
@@ -44,7 +44,7 @@ export function UploadRow({ upload, onDecide }: { readonly upload: Upload; reado
 function StoredLink({ upload }: { upload: Upload }) {
   const below = upload.path.split("/").slice(0, -1).join("/");
   const folder = below === "" ? upload.folder : `${upload.folder === "/" ? "" : upload.folder}/${below}`;
-  const label = text.show(upload.name);
+  const label = text.show({ name: upload.name });
   if (upload.share !== undefined) return upload.name;
   return (
     <a href={href(folderAddress(folder))} aria-label={label} className="underline-offset-2 hover:underline">
@@ -59,22 +59,22 @@ function RowActions({ upload, onDecide }: { upload: Upload; onDecide: () => void
   return (
     <div className="flex shrink-0 items-center">
       {state === "conflict" && (
-        <Button size="small" variant="quiet" aria-label={text.decide(name)} onClick={onDecide}>
+        <Button size="small" variant="quiet" aria-label={text.decide({ name })} onClick={onDecide}>
           {text.decideShort}
         </Button>
       )}
       {OPEN_STATES.has(state) && (
-        <IconButton label={text.pause(name)} icon={Pause} iconSize={18} onClick={() => engine.pause(id)} />
+        <IconButton label={text.pause({ name })} icon={Pause} iconSize={18} onClick={() => engine.pause(id)} />
       )}
       {state === "paused" && (
-        <IconButton label={text.resume(name)} icon={Play} iconSize={18} onClick={() => engine.resume(id)} />
+        <IconButton label={text.resume({ name })} icon={Play} iconSize={18} onClick={() => engine.resume(id)} />
       )}
       {(state === "failed" || state === "stalled") && (
-        <IconButton label={text.retry(name)} icon={RotateCw} iconSize={18} onClick={() => engine.resume(id)} />
+        <IconButton label={text.retry({ name })} icon={RotateCw} iconSize={18} onClick={() => engine.resume(id)} />
       )}
       {state === "done" && <CircleCheck aria-label={text.done} role="img" size={20} className="mx-2 text-success" />}
       <IconButton
-        label={ENDED_STATES.has(state) ? text.remove(name) : text.cancel(name)}
+        label={ENDED_STATES.has(state) ? text.remove({ name }) : text.cancel({ name })}
         icon={X}
         iconSize={18}
         onClick={() => engine.cancel(id)}
@@ -92,13 +92,13 @@ function statusText(upload: Upload): string {
     case "finishing":
       return text.finishing;
     case "paused":
-      return `${text.paused} · ${text.progressOf(sent, size)}`;
+      return `${text.paused} · ${text.progressOf({ sent, size })}`;
     case "skipped":
       return text.skipped;
     case "done":
       return text.done;
     case "sending":
-      return sent === 0 ? text.starting : text.progressOf(sent, size);
+      return sent === 0 ? text.starting : text.progressOf({ sent, size });
     case "stalled":
     case "signedOut":
     case "conflict":

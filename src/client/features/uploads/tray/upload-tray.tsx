@@ -95,10 +95,12 @@ function TrayHeader({ totals, isOpen, onToggle }: { totals: UploadTotals; isOpen
         {!isRunning && <IconButton label={text.close} icon={X} onClick={() => close(totals)} />}
       </div>
       <p className="flex flex-wrap gap-x-3 pe-2 pb-2 text-sm text-muted tabular-nums">
-        <span>{text.doneOf(filesDone, files)}</span>
-        <span>{text.progressOf(bytesSent, bytes)}</span>
-        {isRunning && bytesPerSecond !== undefined && <span>{text.speed(bytesPerSecond)}</span>}
-        {isRunning && secondsLeft !== undefined && <span>{text.left(secondsLeft)}</span>}
+        <span>{text.doneOf({ done: filesDone, all: files })}</span>
+        <span>{text.progressOf({ sent: bytesSent, size: bytes })}</span>
+        {isRunning && bytesPerSecond !== undefined && (
+          <span>{text.speed({ bytesPerSecond: Math.round(bytesPerSecond) })}</span>
+        )}
+        {isRunning && secondsLeft !== undefined && <span>{text.left({ seconds: secondsLeft })}</span>}
       </p>
       <div className="pe-2">
         <Progress
@@ -145,9 +147,9 @@ function TrayFooter({ totals }: { totals: UploadTotals }) {
 function titleOf(totals: UploadTotals): string {
   const { filesOpen, filesDone, filesBlocked, isPaused, isStalled, isSending } = totals;
   if (filesOpen > 0 && isStalled && !isSending) return text.waitingTitle;
-  if (filesOpen > 0) return text.uploading(filesOpen);
-  if (filesBlocked > 0) return text.needsAttention(filesBlocked);
-  return isPaused ? text.pausedTitle : text.uploaded(filesDone);
+  if (filesOpen > 0) return text.uploading({ n: filesOpen });
+  if (filesBlocked > 0) return text.needsAttention({ n: filesBlocked });
+  return isPaused ? text.pausedTitle : text.uploaded({ n: filesDone });
 }
 
 function close(totals: UploadTotals): void {

@@ -2,7 +2,7 @@ import { notThere } from "../../errors.ts";
 import type { AppPasswordPrincipal } from "../../../accounts/auth/principal.ts";
 import { downloadBy } from "../../../library/files/content-sender.ts";
 import type { TreeNode } from "../../../../tree/model/types.ts";
-import { escapeXml } from "../../escape-xml.ts";
+import { escapeXml } from "../../../../lib/escape-xml.ts";
 import { isFolderItem, type Item, type SharesFolder } from "../client-tree.ts";
 import { clientDateMs } from "../properties/dates.ts";
 import { addressOf, type DavRequest, noteTarget } from "../dav-request.ts";

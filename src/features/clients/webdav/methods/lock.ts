@@ -15,7 +15,7 @@ import { namesBelow } from "../locked-error.ts";
 import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse } from "../multistatus.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
-import { escapeXml } from "../../escape-xml.ts";
+import { escapeXml } from "../../../../lib/escape-xml.ts";
 import { readXml } from "../xml-requests.ts";
 
 /** A request for a lock, read. */

@@ -6,7 +6,7 @@ import { FOLDER } from "../../../../tree/model/rows.ts";
 import type { CoveringLock, FolderState } from "../../../../tree/model/types.ts";
 import type { ListedNode } from "../../../../tree/queries/children.ts";
 import type { DeadProperty } from "../../../../tree/tables/properties.ts";
-import { escapeXml } from "../../escape-xml.ts";
+import { escapeXml } from "../../../../lib/escape-xml.ts";
 import { clientDateMs, httpDate, isoDate } from "./dates.ts";
 import { folderEtag } from "../item-etags.ts";
 import { lockDiscovery, SUPPORTED_LOCK } from "../lock-xml.ts";

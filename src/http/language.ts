@@ -1,0 +1,31 @@
+/** The language of a request. */
+import { chooseLanguage, LANGUAGES } from "../translations/languages.ts";
+
+/** More entries are ignored: a header may be long, and no reader has as many languages. */
+const PREFERENCES_MAX = 20;
+
+const TAGS = LANGUAGES.map(({ tag }) => tag);
+
+/**
+ * The language to respond in: what the reader chose in the web app, else the first language of the browser that texts
+ * are translated to, else English. A response that depends on it needs `Vary: Accept-Language, Cookie` if it is cached.
+ */
+export function requestLanguage(request: Request): string {
+  const chosen = /(?:^|;\s*)larder_language=([A-Za-z0-9-]{2,35})(?:;|$)/.exec(request.headers.get("cookie") ?? "")?.[1];
+  const accepted = parseAcceptLanguage(request.headers.get("accept-language") ?? "");
+  return chooseLanguage(chosen === undefined ? accepted : [chosen, ...accepted], TAGS);
+}
+
+/** The tags of an Accept-Language header, the most preferred first (RFC 9110, section 12.5.4). */
+export function parseAcceptLanguage(header: string): string[] {
+  return header
+    .split(",", PREFERENCES_MAX)
+    .map((entry) => {
+      const [tag = "", ...parameters] = entry.split(";").map((part) => part.trim());
+      const quality = parameters.find((parameter) => parameter.startsWith("q="));
+      return { tag, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+    })
+    .filter(({ tag, quality }) => tag !== "" && tag !== "*" && quality > 0)
+    .toSorted((a, b) => b.quality - a.quality)
+    .map(({ tag }) => tag);
+}

@@ -1,0 +1,149 @@
+/** Checks the texts of the web client and the server in all languages: each is there, is used, and takes the same values. */
+import { describe, expect, test } from "bun:test";
+import { dirname, join, normalize } from "node:path";
+import { type MessageFormatElement, parse, TYPE } from "@formatjs/icu-messageformat-parser";
+import { Glob } from "bun";
+import { collectTexts, TEXT_FILES } from "../../../scripts/texts/texts.ts";
+import { LANGUAGES } from "../../../src/translations/languages.ts";
+
+const ROOT = join(import.meta.dir, "../../..");
+
+/** The texts of a language by their full key: `browse.title`, `admin.roles.user`. */
+type Texts = ReadonlyMap<string, string>;
+
+function flatten(value: unknown, prefix = ""): [string, string][] {
+  if (typeof value === "string") return [[prefix, value]];
+  return Object.entries(value ?? {}).flatMap(([key, inner]) =>
+    flatten(inner, prefix === "" ? key : `${prefix}.${key}`),
+  );
+}
+
+async function readTexts(tag: string, file: string): Promise<Texts> {
+  return new Map(flatten(await Bun.file(join(ROOT, "src/translations", tag, `${file}.json`)).json()));
+}
+
+const english = { client: await readTexts("en", "client"), server: await readTexts("en", "server") };
+
+test.each(TEXT_FILES)(
+  "the English texts of the %s are those of the source: run scripts/texts/texts.ts",
+  async (file) => {
+    expect(Object.fromEntries(english[file])).toEqual(Object.fromEntries(flatten(await collectTexts(file))));
+  },
+);
+
+test("every English text is used", async () => {
+  const sources = await readSources();
+  const unused: string[] = [];
+  for (const [path, source] of sources) {
+    for (const [, constant = "", isServer, feature = ""] of source.matchAll(
+      /const (\w+) = defineText(s?)\(\s*"([^"]+)"/g,
+    )) {
+      const used = findUsedKeys(sources, path, constant);
+      const texts = isServer === "" ? english.client : english.server;
+      const keys = new Set([...texts.keys()].filter((key) => key.startsWith(`${feature}.`)).map(secondPart));
+      unused.push(...[...keys].filter((key) => !used.has(key)).map((key) => `${feature}.${key}`));
+    }
+  }
+  expect(unused).toEqual([]);
+});
+
+const files = LANGUAGES.flatMap(({ tag }) => TEXT_FILES.map((file) => [tag, file] as const));
+
+describe.each(files)("the texts in %s of the %s", (tag, file) => {
+  test("are complete, and none is left over", async () => {
+    expect([...(await readTexts(tag, file)).keys()]).toEqual([...english[file].keys()]);
+  });
+
+  test("are valid messages with the values of the English ones, and with all plural forms", async () => {
+    const forms = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
+    const problems: string[] = [];
+    for (const [key, text] of await readTexts(tag, file)) {
+      problems.push(...check(text, english[file].get(key) ?? "", forms).map((problem) => `${key}: ${problem}`));
+    }
+    expect(problems).toEqual([]);
+  });
+});
+
+/** Returns what is wrong with a text. @param forms the plural forms of its language */
+function check(text: string, original: string, forms: readonly string[]): string[] {
+  if (text.trim() === "" && original.trim() !== "") return ["is empty"];
+  // ICU messages quote braces with them. The program does not.
+  if (/'[{}#|]|''/.test(text)) return ["has an apostrophe next to a brace"];
+  let elements: MessageFormatElement[];
+  try {
+    elements = parse(text, { ignoreTag: true, requiresOtherClause: true });
+  } catch (error) {
+    return [String(error)];
+  }
+  const found = valuesOf(elements);
+  const expected = valuesOf(parse(original, { ignoreTag: true }));
+  const problems = [...expected.entries()]
+    .filter(([name, kind]) => found.get(name) !== kind)
+    .map(([name]) => `lacks {${name}}`);
+  problems.push(...[...found.keys()].filter((name) => !expected.has(name)).map((name) => `has an unknown {${name}}`));
+  const missing = pluralsOf(elements).flatMap((given) => forms.filter((form) => !given.includes(form)));
+  return [...problems, ...missing.map((form) => `lacks the plural form “${form}”`)];
+}
+
+/** The names of the values in a message, with what each must be. */
+function valuesOf(elements: readonly MessageFormatElement[]): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const element of elements) {
+    if (element.type === TYPE.literal || element.type === TYPE.pound) continue;
+    if (element.type === TYPE.number) values.set(element.value, `number ${JSON.stringify(element.style)}`);
+    else if (!values.has(element.value)) values.set(element.value, "value");
+    if (element.type !== TYPE.plural && element.type !== TYPE.select) continue;
+    for (const { value } of Object.values(element.options)) {
+      for (const [name, kind] of valuesOf(value)) if (!values.has(name)) values.set(name, kind);
+    }
+  }
+  return values;
+}
+
+/** The forms of each plural in a message. */
+function pluralsOf(elements: readonly MessageFormatElement[]): string[][] {
+  return elements.flatMap((element) => {
+    if (element.type !== TYPE.plural && element.type !== TYPE.select) return [];
+    const inner = Object.values(element.options).flatMap(({ value }) => pluralsOf(value));
+    return element.type === TYPE.plural ? [Object.keys(element.options), ...inner] : inner;
+  });
+}
+
+/** Reads the source files, by their path. */
+async function readSources(): Promise<Map<string, string>> {
+  const sources = new Map<string, string>();
+  for await (const path of new Glob("src/**/*.{ts,tsx}").scan(ROOT)) {
+    sources.set(path, await Bun.file(join(ROOT, path)).text());
+  }
+  return sources;
+}
+
+/** The keys of a table that the file at `path` exports as `constant`, where it or a file that imports it reads them. */
+function findUsedKeys(sources: ReadonlyMap<string, string>, path: string, constant: string): Set<string> {
+  const used = new Set<string>();
+  for (const [reader, source] of sources) {
+    const name = reader === path ? constant : importedName(source, reader, path, constant);
+    if (name === undefined) continue;
+    for (const [, key] of source.matchAll(new RegExp(`\\b${name}\\s*\\.(\\w+)`, "g"))) used.add(key ?? "");
+    // A computed key: all keys that the file names as strings may be meant.
+    if (!new RegExp(`\\b${name}\\[`).test(source)) continue;
+    for (const [, key] of source.matchAll(/["'`](\w+)["'`]/g)) used.add(key ?? "");
+  }
+  return used;
+}
+
+/** The name under which `reader` imports `constant` from the file at `path`. */
+function importedName(source: string, reader: string, path: string, constant: string): string | undefined {
+  for (const [, names = "", from = ""] of source.matchAll(/import \{([^}]*)\} from "(\.[^"]+)"/g)) {
+    if (normalize(join(dirname(reader), from)) !== path) continue;
+    for (const part of names.split(",")) {
+      const [imported, alias] = part.trim().split(" as ");
+      if (imported === constant) return alias ?? imported;
+    }
+  }
+  return undefined;
+}
+
+function secondPart(key: string): string {
+  return key.split(".")[1] ?? "";
+}
