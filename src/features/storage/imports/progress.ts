@@ -30,8 +30,8 @@ export class ImportProgress {
     this.#onReport(this);
   }
 
-  setTotal(files: number, sizeBytes: number | undefined): void {
-    this.counts.total = files;
+  setTotal(files: number | undefined, sizeBytes: number | undefined): void {
+    this.counts.total = files ?? null;
     this.counts.totalBytes = sizeBytes ?? null;
   }
 

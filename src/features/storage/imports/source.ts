@@ -14,6 +14,13 @@ export interface ImportSource {
    * of a photo into each album. False for file trees, where copies in several folders are intended.
    */
   readonly mergesCopies: boolean;
+  /**
+   * Names the source in every run, such as its address and the account there: the keys of its files are unique in it.
+   * Contains no secret.
+   */
+  readonly identity: string;
+  /** Whether a file can be opened only until the next entry is requested, as in a stream. Each file is opened once then. */
+  readonly isSequential?: true;
   /** Offers everything, in an order that is the same for an unchanged source. Holds a bounded part of the list in memory. */
   entries(signal: AbortSignal): AsyncIterable<SourceEntry>;
   /** Closes files and connections. */
