@@ -98,7 +98,7 @@ function describeParts(result: string): string {
     if (what === undefined) return /^\d/.test(part) ? part : text.remarks(part);
     return count === "0" ? "" : text.counts(what, { n: Number(count) }, part);
   });
-  return parts.some((part) => /\d/.test(part)) || !/^0 /.test(result)
+  return parts.some((part) => /\d/.test(part)) || !result.startsWith("0 ")
     ? sentence(parts.filter((part) => part !== ""))
     : text.nothingToDo;
 }
