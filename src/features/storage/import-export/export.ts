@@ -169,10 +169,9 @@ class ExportRun {
 
   /** Reads the current state, in one snapshot. */
   async #planCurrent(): Promise<void> {
-    const { tree } = this.#options;
-    const folder = tree.findFolderByPath(this.#user.id, this.#request.folder);
+    const folder = this.#options.tree.findFolderByPath(this.#user.id, this.#request.folder);
     if (folder === undefined) throw notFound(say`The folder "${this.#request.folder}" was not found.`);
-    await tree.walk([folder.id], (node, { parent }) => {
+    await this.#options.tree.walk([folder.id], (node, { parent }) => {
       const { id, name, sizeBytes, digest } = node;
       if (digest === null) return this.#addFolder(id, name, parent);
       this.#addFile(id, name, parent, {
