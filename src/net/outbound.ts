@@ -1,16 +1,21 @@
 /**
- * Requests to addresses given by users: webhooks and push targets. Such an address could make this server connect to
- * hosts that only this machine or its network may reach (SSRF). So the name is resolved here, each address is checked,
- * and the connection goes to the checked address: a different DNS response in between changes nothing (DNS rebinding).
- * Redirects are not followed, proxies of the environment are not used, and responses are limited to 64 KiB and 15 s.
+ * Requests to addresses given by users: webhooks, push targets, and servers to import from. Such an address could make
+ * this server connect to hosts that only this machine or its network may reach (SSRF). So the name is resolved here,
+ * each address is checked, and the connection goes to the checked address: a different DNS response in between changes
+ * nothing (DNS rebinding). Redirects are not followed, and proxies of the environment are not used. Responses are
+ * limited to 64 KiB and 15 s; those that the caller reads as a stream, to 60 s of silence.
  * Private addresses and plain http are allowed only for targets that the operator lists in `outboundAllow`.
  */
-import type { IncomingMessage, RequestOptions } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { dns } from "bun";
 import { AppError } from "../errors.ts";
 import { isPublicAddress, normalizeAddress } from "../lib/cidr.ts";
 import type { AllowedTargets } from "../lib/allowed-targets.ts";
+import { codeOf, OutboundError, translate } from "./outbound-error.ts";
+import { sendTo } from "./outbound-connection.ts";
+import { SilenceLimit, streamOf } from "./outbound-stream.ts";
+import { hostOf, portOf } from "./target.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** Returns the addresses of a host name. Rejects if it has none or the name server does not respond. */
@@ -26,6 +31,8 @@ interface OutboundOptions {
   readonly ca?: string | undefined;
   /** Time limit from the start of a request to the end of its response. */
   readonly timeoutMs?: number | undefined;
+  /** Time limit of {@link Outbound.open} for the response to begin, and for each next part of its body. */
+  readonly silenceMs?: number | undefined;
 }
 
 /** A request to send. */
@@ -46,40 +53,43 @@ export interface OutboundResponse {
   readonly body: Buffer;
 }
 
-/**
- * Why there is no response.
- * - forbidden: the target may not be reached, now or ever.
- * - unreachable: no such name, nobody listens, the connection broke, the certificate isn't right.
- * - timeout: no complete response in time.
- * - aborted: the caller's signal.
- * - garbage: the response is not HTTP.
- */
-type OutboundFailure = "forbidden" | "unreachable" | "timeout" | "aborted" | "garbage";
+/** A request whose response is read as a stream. */
+export interface OutboundStreamRequest {
+  readonly method: "GET" | "POST" | "PROPFIND" | "REPORT";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  /** Aborts the request, and the body of its response. */
+  readonly signal?: AbortSignal | undefined;
+}
 
-/** A request without a response. The message may be logged: it names neither the address nor anything sent. */
-export class OutboundError extends Error {
-  override readonly name = "OutboundError";
+/** A response whose body is read as a stream. Its connection stays open until the body was read or canceled. */
+export interface OutboundStreamResponse {
+  readonly status: number;
+  /** The value of a header, by its name in lower case. */
+  header(name: string): string | undefined;
+  /** Any length. Errors with an OutboundError if the connection breaks before its end, or if it is silent too long. */
+  readonly body: ReadableStream<Uint8Array>;
+}
 
-  constructor(
-    readonly failure: OutboundFailure,
-    message: string,
-    /** The target is in a private network: the kind of failure would reveal to the user what is in that network. */
-    readonly isPrivate = false,
-  ) {
-    super(message);
-  }
+/** Where a request goes. */
+interface Target {
+  readonly url: URL;
+  readonly addresses: readonly string[];
+  /** Whether one of the addresses is in a private network. */
+  readonly isPrivate: boolean;
 }
 
 /** How much of a response's body is read. */
 export const RESPONSE_BYTES_MAX = 64 * 1024;
 /** Time limit for a request and its response. */
 export const OUTBOUND_TIMEOUT_MS = 15_000;
+/** Time limit for the beginning and for each next part of a response that is streamed. */
+const SILENCE_MS = 60_000;
 
 /** How long the check at registration waits for the name server. */
 const CHECK_TIMEOUT_MS = 5_000;
 /** How many addresses of one name are tried. */
 const ADDRESSES_MAX = 4;
-const HEADER_BYTES_MAX = 16 * 1024;
 const URL_LENGTH_MAX = 4096;
 
 /** Names that no public name server knows: RFC 6761 (localhost), RFC 6762 (local), RFC 8375, and ICANN's (internal). */
@@ -93,12 +103,14 @@ export class Outbound {
   readonly #resolve: Resolver;
   readonly #ca: string | undefined;
   readonly #timeoutMs: number;
+  readonly #silenceMs: number;
 
-  constructor({ allow, resolve = resolveByMachine, ca, timeoutMs = OUTBOUND_TIMEOUT_MS }: OutboundOptions) {
+  constructor({ allow, resolve = resolveByMachine, ca, timeoutMs, silenceMs }: OutboundOptions) {
     this.#allow = allow;
     this.#resolve = resolve;
     this.#ca = ca;
-    this.#timeoutMs = timeoutMs;
+    this.#timeoutMs = timeoutMs ?? OUTBOUND_TIMEOUT_MS;
+    this.#silenceMs = silenceMs ?? SILENCE_MS;
   }
 
   /**
@@ -168,29 +180,61 @@ export class Outbound {
   async send(address: string, request: OutboundRequest): Promise<OutboundResponse> {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = request.signal === undefined ? timeout : AbortSignal.any([timeout, request.signal]);
-    const url = parseTarget(address);
-    this.#checkScheme(url);
     let isPrivate = false;
     try {
-      const addresses = await untilAborted(this.#addressesOf(hostOf(url)), signal);
-      const permitted = this.#permitted(url, addresses);
-      isPrivate = !permitted.every(isPublicAddress);
-      return await untilAborted(this.#sendToOneOf(permitted, url, request, signal), signal);
+      const target = await this.#resolveTarget(address, signal);
+      isPrivate = target.isPrivate;
+      const incoming = await untilAborted(this.#sendToOneOf(target, request, signal), signal);
+      const body = await untilAborted(readBody(incoming), signal);
+      return { status: incoming.statusCode ?? 0, header: (name) => headerOf(incoming, name), body };
     } catch (error) {
       if (request.signal?.aborted) throw new OutboundError("aborted", "the request was canceled");
       const known = timeout.aborted
         ? new OutboundError("timeout", `no complete response within ${this.#timeoutMs} ms`)
         : translate(error);
-      throw isPrivate ? new OutboundError(known.failure, known.message, true) : known;
+      throw known.withPrivacy(isPrivate);
     }
   }
 
+  /**
+   * Sends one request and resolves when its response begins, with any status. The body is a stream, which the caller
+   * must read or cancel. Redirects are not followed.
+   * @throws OutboundError if there is no response
+   */
+  async open(address: string, request: OutboundStreamRequest): Promise<OutboundStreamResponse> {
+    const limit = new SilenceLimit(this.#silenceMs, request.signal);
+    let isPrivate = false;
+    const explain = (error: unknown) => limit.explain(error).withPrivacy(isPrivate);
+    limit.start();
+    try {
+      const target = await this.#resolveTarget(address, limit.signal);
+      isPrivate = target.isPrivate;
+      const incoming = await untilAborted(this.#sendToOneOf(target, request, limit.signal), limit.signal);
+      limit.stop();
+      return {
+        status: incoming.statusCode ?? 0,
+        header: (name) => headerOf(incoming, name),
+        body: streamOf(incoming, limit, explain),
+      };
+    } catch (error) {
+      limit.end();
+      throw explain(error);
+    }
+  }
+
+  /** The addresses of a target that may be connected to. @throws OutboundError forbidden */
+  async #resolveTarget(address: string, signal: AbortSignal): Promise<Target> {
+    const url = parseTarget(address);
+    this.#checkScheme(url);
+    const addresses = this.#permitted(url, await untilAborted(this.#addressesOf(hostOf(url)), signal));
+    return { url, addresses, isPrivate: !addresses.every(isPublicAddress) };
+  }
+
   async #sendToOneOf(
-    addresses: readonly string[],
-    url: URL,
-    request: OutboundRequest,
+    { url, addresses }: Target,
+    request: OutboundRequest | OutboundStreamRequest,
     signal: AbortSignal,
-  ): Promise<OutboundResponse> {
+  ): Promise<IncomingMessage> {
     let failure: unknown;
     for (const address of addresses.slice(0, ADDRESSES_MAX)) {
       try {
@@ -262,67 +306,8 @@ function parseTarget(address: string): URL {
   return url;
 }
 
-/** The host as in DNS and certificates: without the brackets of IPv6, and without a trailing dot. */
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
-}
-
-function portOf({ port, protocol }: URL): number {
-  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
-}
-
 function forbidden(message: string): OutboundError {
   return new OutboundError("forbidden", message);
-}
-
-/** Sends one request to one address, over its own connection. */
-async function sendTo(
-  address: string,
-  url: URL,
-  { method, headers, body = new Uint8Array() }: OutboundRequest,
-  signal: AbortSignal,
-  ca: string | undefined,
-): Promise<OutboundResponse> {
-  const hostname = hostOf(url);
-  const isTls = url.protocol === "https:";
-  // Loaded at the first use: the start does not need them.
-  const { request } = isTls ? await import("node:https") : await import("node:http");
-  const { promise, resolve, reject } = Promise.withResolvers<OutboundResponse>();
-  const options: RequestOptions & { ca?: string; servername?: string } = {
-    host: hostname,
-    port: portOf(url),
-    path: `${url.pathname}${url.search}`,
-    method,
-    // The connection goes to the checked address, never to a newly resolved one.
-    lookup: (_hostname, { all }, callback) => {
-      const family = isIP(address);
-      if (all === true) callback(null, [{ address, family }]);
-      else callback(null, address, family);
-    },
-    // No pool: it would reuse connections by name, not by checked address.
-    agent: false,
-    maxHeaderSize: HEADER_BYTES_MAX,
-    headers: { ...headers, host: url.host, "content-length": String(body.byteLength) },
-    signal,
-    ...(isTls && isIP(hostname) === 0 && { servername: hostname }),
-    ...(isTls && ca !== undefined && { ca }),
-  };
-  const outgoing = request(options, (incoming) => {
-    readBody(incoming)
-      .then((read) => {
-        outgoing.destroy();
-        resolve({ status: incoming.statusCode ?? 0, header: (name) => headerOf(incoming, name), body: read });
-      })
-      .catch(reject);
-  });
-  // An unrequested protocol switch: without this listener the promise would never settle.
-  outgoing.on("upgrade", (_incoming, socket) => {
-    socket.destroy();
-    reject(new OutboundError("garbage", "the response is not HTTP (it switches protocols)"));
-  });
-  outgoing.on("error", reject);
-  outgoing.end(body);
-  return promise;
 }
 
 /** Reads the body up to the limit. An interrupted body is returned as far as it came, because the status is known. */
@@ -346,16 +331,4 @@ function readBody(incoming: IncomingMessage): Promise<Buffer> {
 function headerOf(incoming: IncomingMessage, name: string): string | undefined {
   const value = incoming.headers[name];
   return Array.isArray(value) ? value[0] : value;
-}
-
-/** Uses only the code: messages of the platform contain names and addresses. */
-function translate(error: unknown): OutboundError {
-  if (error instanceof OutboundError) return error;
-  const code = codeOf(error);
-  if (code.startsWith("HPE_")) return new OutboundError("garbage", `the response is not HTTP (${code})`);
-  return new OutboundError("unreachable", `no connection (${code === "" ? "unknown cause" : code})`);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }

@@ -1,11 +1,6 @@
 /** Requests to services that the operator configured: their addresses may be private. */
-import {
-  RESPONSE_BYTES_MAX,
-  OUTBOUND_TIMEOUT_MS,
-  type OutboundResponse,
-  OutboundError,
-  type OutboundRequest,
-} from "./outbound.ts";
+import { RESPONSE_BYTES_MAX, OUTBOUND_TIMEOUT_MS, type OutboundResponse, type OutboundRequest } from "./outbound.ts";
+import { OutboundError } from "./outbound-error.ts";
 
 /**
  * Sends one request, over a pooled connection if there is one. The response is limited to 64 KiB and 15 s, and

@@ -9,7 +9,8 @@ import { createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { AppError } from "../../../src/errors.ts";
 import { CidrList, isPublicAddress } from "../../../src/lib/cidr.ts";
-import { RESPONSE_BYTES_MAX, Outbound, OutboundError, type OutboundRequest } from "../../../src/net/outbound.ts";
+import { RESPONSE_BYTES_MAX, Outbound, type OutboundRequest } from "../../../src/net/outbound.ts";
+import { OutboundError } from "../../../src/net/outbound-error.ts";
 import { findUnusedPort, tlsCertificate, tlsKey } from "../../support/push-services.ts";
 
 const HERE = CidrList.parse(["127.0.0.1"]);

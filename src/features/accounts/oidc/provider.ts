@@ -9,7 +9,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { lazy } from "../../../lib/lazy.ts";
 import type { Log } from "../../../lib/log.ts";
-import { OutboundError } from "../../../net/outbound.ts";
+import { OutboundError } from "../../../net/outbound-error.ts";
 import { sendToService } from "../../../net/service.ts";
 import type { Attempt, ProviderUser } from "./types.ts";
 

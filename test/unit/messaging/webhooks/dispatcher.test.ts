@@ -6,7 +6,8 @@ import { WAITING_MAX } from "../../../../src/features/messaging/webhooks/outbox.
 import type { Webhook } from "../../../../src/features/messaging/webhooks/types.ts";
 import { CidrList } from "../../../../src/lib/cidr.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
-import { Outbound, type OutboundResponse, OutboundError, type OutboundRequest } from "../../../../src/net/outbound.ts";
+import { Outbound, type OutboundResponse, type OutboundRequest } from "../../../../src/net/outbound.ts";
+import { OutboundError } from "../../../../src/net/outbound-error.ts";
 import { memoryDatabase, TestClock } from "../../accounts/rate-limits/support.ts";
 
 const HOUR_MS = 3_600_000;

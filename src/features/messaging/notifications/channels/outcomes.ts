@@ -1,5 +1,6 @@
 /** Maps HTTP statuses and network errors to delivery outcomes. */
-import { type OutboundResponse, OutboundError } from "../../../../net/outbound.ts";
+import type { OutboundResponse } from "../../../../net/outbound.ts";
+import { OutboundError } from "../../../../net/outbound-error.ts";
 import { parseRetryAfter } from "../../../../net/retry-after.ts";
 import type { DeliveryOutcome } from "./channel.ts";
 

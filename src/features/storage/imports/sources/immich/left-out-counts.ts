@@ -1,0 +1,53 @@
+import type { LeftOut } from "../../source.ts";
+import type { Asset } from "./asset.ts";
+
+/** Counts what is not imported of the assets. */
+export class LeftOutCounts {
+  ofPartners = 0;
+  readonly #total: number;
+  #listed = 0;
+  #inStacks = 0;
+  #edited = 0;
+  #rated = 0;
+
+  /** @param total how many assets the server counts */
+  constructor(total: number) {
+    this.#total = total;
+  }
+
+  note({ isInStack, isEdited, isRated }: Asset): void {
+    this.#listed++;
+    if (isInStack) this.#inStacks++;
+    if (isEdited) this.#edited++;
+    if (isRated) this.#rated++;
+  }
+
+  /** Call this when all assets were listed. */
+  list(): LeftOut[] {
+    const counted: (readonly [string, LeftOut["reason"], number, string])[] = [
+      [
+        "Photos of partners",
+        "unsupported",
+        this.ofPartners,
+        "Partners share them with you. They are not imported: your partner can import them.",
+      ],
+      ["Stacks", "unsupported", this.#inStacks, "The photos of stacks are imported one by one."],
+      [
+        "Edits",
+        "unsupported",
+        this.#edited,
+        "Photos that were cropped or rotated in Immich are imported as they were before.",
+      ],
+      ["Ratings", "unsupported", this.#rated, "Larder has no stars for photos. Ratings are not imported."],
+      [
+        "Photos that Immich does not list",
+        "unreadable",
+        this.#total - this.#listed,
+        "Immich counts more photos than it lists: it has not finished reading them. Import again later.",
+      ],
+    ];
+    return counted
+      .filter(([, , count]) => count > 0)
+      .map(([name, reason, count, message]) => ({ name, reason, count, message }));
+  }
+}
