@@ -34,6 +34,7 @@ export class ImmichSource implements ImportSource {
   readonly mergesCopies = true;
   readonly #client: ServerClient;
   readonly #api: ImmichApi;
+  #identity: string;
 
   /** @throws SourceError if the address is invalid */
   constructor({ address, apiKey, ...options }: ImmichSourceOptions) {
@@ -43,11 +44,18 @@ export class ImmichSource implements ImportSource {
       rejection: REJECTION,
     });
     this.#api = new ImmichApi(this.#client);
+    this.#identity = this.#client.address.href;
+  }
+
+  /** The ID of the account, which is the same under all addresses, once the first entry was offered. */
+  get identity(): string {
+    return this.#identity;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {
     await this.#api.connect(signal);
     const userId = await this.#api.userId(signal);
+    this.#identity = userId;
     const total = await this.#api.count("", signal);
     yield { type: "total", files: total, sizeBytes: undefined };
     for (const leftOut of await this.#describeRest(signal)) yield leftOutEntry(leftOut);
@@ -61,7 +69,7 @@ export class ImmichSource implements ImportSource {
   }
 
   async close(): Promise<void> {
-    // Each request has its own connection, which ends with it.
+    this.#client.close();
   }
 
   /** Searches that find all assets, but not those in the trash, and not the videos of live photos. */

@@ -1,6 +1,6 @@
 import type { Dirent, Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type ImportSource, type LeftOut, SourceError, type SourceEntry } from "../../source.ts";
 import { type DiskFile, isEncrypted, openDiskFile } from "./disk-file.ts";
 import { describeCode, findFiles, listElsewhere } from "./files-folder.ts";
@@ -23,10 +23,12 @@ const ENCRYPTED =
 export class NextcloudFolderSource implements ImportSource {
   readonly kind = "nextcloud";
   readonly mergesCopies = false;
+  readonly identity: string;
   readonly #folder: string;
 
   constructor({ folder }: NextcloudFolderSourceOptions) {
     this.#folder = folder;
+    this.identity = resolve(folder).replace(/\/files$/, "");
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {
