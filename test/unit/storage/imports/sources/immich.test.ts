@@ -205,14 +205,6 @@ describe("the address and the key", () => {
     expect((await readSource(source(server.url + path))).files).toHaveLength(1);
   });
 
-  test("make no difference for what was imported before", async () => {
-    server.respond((request) => one.respond(request));
-    const [first, second] = [source(), source(server.url.replace("127.0.0.1", "localhost"))];
-    await readSource(first);
-    await readSource(second);
-    expect(second.identity).toBe(first.identity);
-  });
-
   test("must be those of an Immich", async () => {
     server.respond(() => ({ body: "<html>" }));
     expect((await failureOf(readSource(source()))).message).toContain("No Immich of version 1.118 or newer");

@@ -71,7 +71,7 @@ describe("the address", () => {
       // oxlint-disable-next-line no-await-in-loop
       await readSource(one);
     }
-    expect(new Set(sources.map(({ identity }) => identity))).toEqual(new Set(["oc8s3kqz1x ada"]));
+    expect(new Set(sources.map(({ identity }) => identity))).toEqual(new Set(["nextcloud oc8s3kqz1x ada"]));
   });
 
   test("of another server is named, but gets no credentials", async () => {

@@ -32,9 +32,10 @@ const REJECTION =
 export class ImmichSource implements ImportSource {
   readonly kind = "immich";
   readonly mergesCopies = true;
+  /** The IDs of assets are unique among all servers. */
+  readonly identity = "immich";
   readonly #client: ServerClient;
   readonly #api: ImmichApi;
-  #identity: string;
 
   /** @throws SourceError if the address is invalid */
   constructor({ address, apiKey, ...options }: ImmichSourceOptions) {
@@ -44,18 +45,11 @@ export class ImmichSource implements ImportSource {
       rejection: REJECTION,
     });
     this.#api = new ImmichApi(this.#client);
-    this.#identity = this.#client.address.href;
-  }
-
-  /** The ID of the account, which is the same under all addresses, once the first entry was offered. */
-  get identity(): string {
-    return this.#identity;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {
     await this.#api.connect(signal);
     const userId = await this.#api.userId(signal);
-    this.#identity = userId;
     const total = await this.#api.count("", signal);
     yield { type: "total", files: total, sizeBytes: undefined };
     for (const leftOut of await this.#describeRest(signal)) yield leftOutEntry(leftOut);

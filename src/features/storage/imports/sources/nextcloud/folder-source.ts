@@ -28,7 +28,7 @@ export class NextcloudFolderSource implements ImportSource {
 
   constructor({ folder }: NextcloudFolderSourceOptions) {
     this.#folder = folder;
-    this.identity = resolve(folder).replace(/\/files$/, "");
+    this.identity = `nextcloud ${resolve(folder).replace(/\/files$/, "")}`;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {

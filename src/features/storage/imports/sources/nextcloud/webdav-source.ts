@@ -50,7 +50,7 @@ export class NextcloudSource implements ImportSource {
       credentials: { Authorization: `Basic ${credentials}` },
       rejection: REJECTION,
     });
-    this.#identity = `${this.#client.address.href} ${username}`;
+    this.#identity = `nextcloud ${this.#client.address.href} ${username}`;
   }
 
   /** The same under all addresses of a Nextcloud, once the first entry was offered. */
@@ -151,8 +151,8 @@ export class NextcloudSource implements ImportSource {
 }
 
 function identityOf({ url, account }: DavFolder, { self }: ListedFolder, username: string): string {
-  if (account === undefined) return `${url.href} ${username}`;
-  return `${self?.instanceId ?? account.root.href} ${account.userId}`;
+  if (account === undefined) return `nextcloud ${url.href} ${username}`;
+  return `nextcloud ${self?.instanceId ?? account.root.href} ${account.userId}`;
 }
 
 function leftOutEntry(leftOut: LeftOut): SourceEntry {
