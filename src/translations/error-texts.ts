@@ -1,10 +1,14 @@
 /** The messages of errors in all languages. English ones are in the code: see `say.ts`. */
+import de from "./de/errors.json" with { type: "text" };
 import { formatMessage } from "./messages.ts";
 import type { Message, ValueFormat } from "./say.ts";
 import { formatOf } from "./server-texts.ts";
 
-/** The translations by language, as JSON: parsing waits until somebody reads the language. */
-const FILES: Readonly<Record<string, string>> = {};
+/**
+ * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
+ * compiler takes them for what they contain.
+ */
+const FILES: Readonly<Record<string, unknown>> = { de };
 
 type Translate = (message: Message) => string;
 
@@ -23,7 +27,7 @@ export function translateMessage(message: Message, language: string): string {
 
 function createTranslator(tag: string): Translate {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a file of the program, checked by a test
-  const translations = new Map(Object.entries(JSON.parse(FILES[tag] ?? "{}") as Record<string, string>));
+  const translations = new Map(Object.entries(JSON.parse(String(FILES[tag])) as Record<string, string>));
   const format = formatOf(tag);
   const values: ValueFormat = {
     tag,

@@ -1,11 +1,14 @@
 /** Checks the texts of the web client and the server in all languages: each is there, is used, and takes the same values. */
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { type MessageFormatElement, parse, TYPE } from "@formatjs/icu-messageformat-parser";
 import { Glob } from "bun";
 import { findMessages } from "../../../scripts/texts/errors.ts";
 import { collectTexts, TEXT_FILES } from "../../../scripts/texts/texts.ts";
+import { translateMessage } from "../../../src/translations/error-texts.ts";
 import { LANGUAGES } from "../../../src/translations/languages.ts";
+import { sayText } from "../../../src/translations/say.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 
@@ -19,8 +22,12 @@ function flatten(value: unknown, prefix = ""): [string, string][] {
   );
 }
 
+function pathOf(tag: string, file: string): string {
+  return join(ROOT, "src/translations", tag, `${file}.json`);
+}
+
 async function readTexts(tag: string, file: string): Promise<Texts> {
-  return new Map(flatten(await Bun.file(join(ROOT, "src/translations", tag, `${file}.json`)).json()));
+  return new Map(flatten(await Bun.file(pathOf(tag, file)).json()));
 }
 
 const english = {
@@ -74,7 +81,19 @@ test("every message of an error can be translated", async () => {
   expect(untranslated).toEqual(Object.keys(UNTRANSLATED));
 });
 
-const files = LANGUAGES.flatMap(({ tag }) => TEXT_FILES.map((file) => [tag, file] as const));
+/** Errors of other languages are in English until somebody translates them. */
+const errorLanguages = LANGUAGES.map(({ tag }) => tag).filter((tag) => existsSync(pathOf(tag, "errors")));
+
+test.each(errorLanguages.filter((tag) => tag !== "en"))("errors are in %s", async (tag) => {
+  const texts = await readTexts(tag, "errors");
+  const message = "The folder was not found.";
+  expect(translateMessage(sayText(message), tag)).toBe(texts.get(message) ?? "");
+  expect(texts.get(message)).not.toBe(message);
+});
+
+const files = LANGUAGES.flatMap(({ tag }) =>
+  TEXT_FILES.filter((file) => file !== "errors" || errorLanguages.includes(tag)).map((file) => [tag, file] as const),
+);
 
 describe.each(files)("the texts in %s of the %s", (tag, file) => {
   test("are complete, and none is left over", async () => {
