@@ -196,9 +196,8 @@ export class ImportService {
       isWaiting = false;
       return this.#run(run, controller);
     };
-    const full = () => new AppError("overloaded", "Too many imports are waiting. Try again later.");
     active.done = this.#queue
-      .run(String(run.accountId), work, full)
+      .run(String(run.accountId), work, tooMany)
       .catch((error: unknown) => this.#fail(run, error))
       .finally(() => {
         isWaiting = false;
@@ -258,6 +257,10 @@ export class ImportService {
     controller.abort(new RunStop(state));
     await done;
   }
+}
+
+function tooMany(): AppError {
+  return new AppError("overloaded", "Too many imports are waiting. Try again later.");
 }
 
 function mayImport({ disabledAtMs, role }: User): boolean {
