@@ -155,10 +155,7 @@ function busy(): AppError {
   return new AppError("overloaded", BUSY);
 }
 
-function describe(error: unknown): NonNullable<Extraction["error"]> {
-  if (error instanceof AppError) {
-    const { reason, message, details } = error;
-    return { reason, message, details };
-  }
-  return { reason: "unexpected", message: "The archive could not be extracted. Try again.", details: {} };
+function describe(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError("unexpected", say`The archive could not be extracted. Try again.`, {}, error);
 }
