@@ -45,10 +45,12 @@ async function lookAtPage(page: Page, path: string, folder: string, isPseudo: bo
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   await page.waitForLoadState("networkidle");
   await page.screenshot({ path: join(folder, `${name}.desktop.png`) });
+  const problems = new Set(await page.evaluate(findProblems, isPseudo));
   await page.setViewportSize(PHONE);
   await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))));
   await page.screenshot({ path: join(folder, `${name}.phone.png`), fullPage: true });
-  for (const problem of await page.evaluate(findProblems, isPseudo)) console.log(`${path}: ${problem}`);
+  for (const problem of await page.evaluate(findProblems, isPseudo)) problems.add(problem);
+  for (const problem of problems) console.log(`${path}: ${problem}`);
 }
 
 /** Runs in the page. Returns texts that are cut, outside the screen, or, in the pseudo-language, not translated. */
@@ -63,7 +65,7 @@ function findProblems(isPseudo: boolean): string[] {
     if (text === "" || element === null || !element.checkVisibility({ visibilityProperty: true })) continue;
     if (isPseudo && /[a-z]{3}/i.test(text) && !/[[\]]/.test(element.textContent ?? ""))
       found.add(`in English: ${text}`);
-    const problem = findCut(element, clientWidth);
+    const problem = element.closest(".sr-only") === null ? findCut(element, clientWidth) : undefined;
     if (problem !== undefined) found.add(`${problem}: ${text}`);
   }
   return [...found];
@@ -81,7 +83,7 @@ function findProblems(isPseudo: boolean): string[] {
       const isCut = part.scrollWidth > part.clientWidth + 1;
       if (isCut && textOverflow !== "ellipsis") return "cut";
       if (isCut && isControl) return "shortened";
-      break;
+      return undefined;
     }
     return box.right > width + 1 || box.left < -1 ? "outside the screen" : undefined;
   }
