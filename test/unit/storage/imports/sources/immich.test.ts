@@ -220,6 +220,10 @@ describe("the address and the key", () => {
     expect([message.includes("wrong-key"), isTemporary]).toEqual([false, false]);
   });
 
+  test("are rejected if the key is none", () => {
+    expect(() => source(server.url, "key\nwith a line break")).toThrow("characters that none can have");
+  });
+
   test.each([["user.read"], ["asset.read"], ["album.read"], ["tag.read"], ["asset.statistics"]])(
     "need the permission %s",
     async (permission) => {
