@@ -12,6 +12,7 @@ export interface Language {
 export const LANGUAGES: readonly Language[] = [
   { tag: "en", name: "English" },
   { tag: "es", name: "Español" },
+  { tag: "fr", name: "Français" },
 ];
 
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);

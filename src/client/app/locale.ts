@@ -15,6 +15,7 @@ type LoadTexts = () => Promise<{ readonly default: Translation; readonly transfo
 const TEXTS: Readonly<Record<string, LoadTexts>> = {
   "ar-XB": () => import("../translations/pseudo.ts"),
   es: () => import("../../translations/es/client.json"),
+  fr: () => import("../../translations/fr/client.json"),
 };
 
 /** Loads the texts of the chosen language and sets the document's language and direction. */
