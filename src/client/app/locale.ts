@@ -13,8 +13,10 @@ type LoadTexts = () => Promise<{ readonly default: Translation; readonly transfo
  * untranslated text.
  */
 const TEXTS: Readonly<Record<string, LoadTexts>> = {
-  "ar-XB": () => import("../translations/pseudo.ts"),
+  de: () => import("../../translations/de/client.json"),
+  es: () => import("../../translations/es/client.json"),
   fr: () => import("../../translations/fr/client.json"),
+  "ar-XB": () => import("../translations/pseudo.ts"),
 };
 
 /** Loads the texts of the chosen language and sets the document's language and direction. */
