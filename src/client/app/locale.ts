@@ -13,6 +13,9 @@ type LoadTexts = () => Promise<{ readonly default: Translation; readonly transfo
  * untranslated text.
  */
 const TEXTS: Readonly<Record<string, LoadTexts>> = {
+  de: () => import("../../translations/de/client.json"),
+  es: () => import("../../translations/es/client.json"),
+  fr: () => import("../../translations/fr/client.json"),
   "ar-XB": () => import("../translations/pseudo.ts"),
 };
 
