@@ -166,9 +166,10 @@ describeWeb("the frame of the pages", (web) => {
     await account.client.storedId("text", { name: "note.txt" });
     const page = await web.open({ as: account, context: { serviceWorkers: "block" } });
     await page.evaluate(() => localStorage.setItem("larder-locale", "ar-XB"));
-    const loaded = page.waitForResponse("**/files-page-*.js");
     await page.route("**/pseudo-*.js", async (route) => {
-      await (await loaded).finished();
+      await page.waitForFunction(() =>
+        performance.getEntriesByType("resource").some(({ name }) => name.includes("/files-page-")),
+      );
       await route.continue();
     });
     await page.goto(new URL("/files", page.url()).href);
