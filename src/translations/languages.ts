@@ -11,6 +11,7 @@ export interface Language {
 /** All languages, in the order of the list in the settings. English is the language of the source. */
 export const LANGUAGES: readonly Language[] = [
   { tag: "en", name: "English" },
+  { tag: "de", name: "Deutsch" },
   { tag: "fr", name: "Français" },
 ];
 
