@@ -108,7 +108,7 @@ function Navigation({ current }: { current: string }) {
   const hasDevices = useHasDevices();
   const sections = SECTIONS.filter(({ name }) => name !== "devices" || name === current || hasDevices);
   return (
-    <nav aria-label={text.title} className="shrink-0 lg:w-52">
+    <nav aria-label={text.title} className="shrink-0 lg:w-48">
       <ul className="hidden flex-col gap-0.5 lg:flex">
         {sections.map(({ name, icon: Icon }) => (
           <li key={name}>
