@@ -10,8 +10,9 @@ import { text as archivesText } from "../archives/text.ts";
 import { receivedQuery } from "../sharing/api.ts";
 import { text as entryText } from "../text.ts";
 import { text } from "./text.ts";
-import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
+import { FolderTree, inDialog } from "../tree/folder-tree.tsx";
 import { NewFolderDialog } from "./new-folder-dialog.tsx";
+import { onFirstUse } from "../../base/text.ts";
 
 /** A tree of folders to choose from. */
 interface Root {
@@ -24,11 +25,11 @@ interface Root {
 /** What the folder is chosen for. */
 type DestinationVerb = "move" | "copy" | "extract";
 
-const LABELS = {
+const labels = onFirstUse(() => ({
   move: { title: text.moveTitle, choose: text.moveHere, root: text.copyInto },
   copy: { title: text.copyTitle, choose: text.copyHere, root: text.copyInto },
   extract: { title: () => archivesText.chooseTitle, choose: archivesText.chooseHere, root: archivesText.chooseRoot },
-} as const;
+}));
 
 interface DestinationDialogProps {
   readonly verb: DestinationVerb;
@@ -70,20 +71,20 @@ export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, o
     <Dialog
       open
       onClose={onClose}
-      title={LABELS[verb].title({ n: entries.length })}
+      title={labels()[verb].title({ n: entries.length })}
       footer={
         <Footer
-          label={LABELS[verb].choose}
+          label={labels()[verb].choose}
           onNewFolder={() => setCreating(true)}
           onChoose={problem === undefined ? choose : undefined}
           onClose={onClose}
         />
       }
     >
-      {roots.length > 1 && <RootChooser label={LABELS[verb].root} roots={roots} share={share} onChoose={setChosen} />}
+      {roots.length > 1 && <RootChooser label={labels()[verb].root} roots={roots} share={share} onChoose={setChosen} />}
       <FolderTree
         key={`${share} ${createdPath}`}
-        {...IN_DIALOG}
+        {...inDialog()}
         root={root}
         chosen={folder}
         onChoose={(path) => setChosen({ folder: path, share })}

@@ -23,6 +23,7 @@ import { text as entriesText } from "../../entries/text.ts";
 import { splitByMatches, searchTerms } from "./query-terms.ts";
 import { SearchFilters } from "./search-filters.tsx";
 import { text } from "./text.ts";
+import { onFirstUse } from "../../base/text.ts";
 
 /** A file or folder that was found. */
 type Hit = Entry &
@@ -126,7 +127,7 @@ function Results({ query }: { readonly query: string }) {
         folder="/"
         previewSource={previewSource}
         kind="search"
-        columns={COLUMNS}
+        columns={listColumns()}
         sort={sort}
         onOpenFolder={openFolder}
         excerptOf={excerptOf}
@@ -177,21 +178,25 @@ function fetchResults(
   });
 }
 
-const LOCATION = { id: "location", header: entriesText.location, width: 10 } as const;
-const COLUMNS: readonly GridColumn<Hit>[] = [
-  { ...LOCATION, render: (entry) => <bdi title={locationOfHit(entry)}>{locationOfHit(entry)}</bdi> },
+const listColumns = onFirstUse((): readonly GridColumn<Hit>[] => [
+  {
+    id: "location",
+    header: entriesText.location,
+    width: 10,
+    render: (entry) => <bdi title={locationOfHit(entry)}>{locationOfHit(entry)}</bdi>,
+  },
   ...columnsOf(["tags", "type", "modified", "uploaded", "size"]),
-];
-const SORTS: readonly SortOption[] = [
+]);
+const listSorts = onFirstUse((): readonly SortOption[] => [
   { field: "relevance", label: text.relevance, order: "desc" },
   ...sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]),
-];
+]);
 
 /** The order in the address, so that a link and Back keep it. */
 function useSearchSort(): GridSort {
   const { sort, order } = useTextSearch();
   const setSearch = useSetTextSearch();
-  return sortOf(SORTS, sort, order, (field, direction) => setSearch({ sort: field, order: direction }));
+  return sortOf(listSorts(), sort, order, (field, direction) => setSearch({ sort: field, order: direction }));
 }
 
 function labelOf({ field, options }: GridSort): string {
