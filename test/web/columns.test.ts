@@ -49,16 +49,6 @@ describeWeb("the columns of a list", (web) => {
     await eventually(() => headers(page), ["Name", "Modified", "Size"]);
   });
 
-  test("are in the language of the browser, as is the order", async () => {
-    const account = await web.account();
-    await account.client.stored("1", { name: "a.txt" });
-    const page = await web.open({ as: account, context: { locale: "es-ES" } });
-    await row(page, "a.txt").waitFor();
-    expect(await headers(page)).toEqual(["Nombre", "Modificado", "Tamaño"]);
-    await page.setViewportSize(SIZES.phone);
-    await page.getByRole("button", { name: "Nombre" }).waitFor();
-  });
-
   test("are hidden without any value, and shown as soon as there is one", async () => {
     const account = await web.account();
     await account.client.stored("1", { name: "a.txt" });

@@ -48,12 +48,3 @@ const FORMAT: MessageFormat = {
   },
   pluralRule,
 };
-
-/**
- * Makes a value with texts when it is first used. As a module constant it could be made before the translation is
- * loaded, and would then be in English.
- */
-export function onFirstUse<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
-}

@@ -3,7 +3,7 @@ import { useCanWrite } from "../../api/session.ts";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { text as entryText } from "../text.ts";
 import { text } from "./text.ts";
-import { FolderTree, inDialog } from "../tree/folder-tree.tsx";
+import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
 
 /** What a program may see and do. */
 export interface ProgramAccess {
@@ -56,7 +56,7 @@ export function AccessFields({
       {folder !== undefined && (
         <div className="w-full">
           <FolderTree
-            {...inDialog()}
+            {...IN_DIALOG}
             chosen={folder}
             onChoose={(chosen) => onChange({ ...value, folder: chosen })}
             isForbidden={(path) => path === "/"}

@@ -10,9 +10,8 @@ import { text as archivesText } from "../archives/text.ts";
 import { receivedQuery } from "../sharing/api.ts";
 import { text as entryText } from "../text.ts";
 import { text } from "./text.ts";
-import { FolderTree, inDialog } from "../tree/folder-tree.tsx";
+import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
 import { NewFolderDialog } from "./new-folder-dialog.tsx";
-import { onFirstUse } from "../../base/text.ts";
 
 /** A tree of folders to choose from. */
 interface Root {
@@ -25,11 +24,11 @@ interface Root {
 /** What the folder is chosen for. */
 type DestinationVerb = "move" | "copy" | "extract";
 
-const labels = onFirstUse(() => ({
+const LABELS = {
   move: { title: text.moveTitle, choose: text.moveHere, root: text.copyInto },
   copy: { title: text.copyTitle, choose: text.copyHere, root: text.copyInto },
   extract: { title: () => archivesText.chooseTitle, choose: archivesText.chooseHere, root: archivesText.chooseRoot },
-}));
+} as const;
 
 interface DestinationDialogProps {
   readonly verb: DestinationVerb;
@@ -71,20 +70,20 @@ export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, o
     <Dialog
       open
       onClose={onClose}
-      title={labels()[verb].title({ n: entries.length })}
+      title={LABELS[verb].title({ n: entries.length })}
       footer={
         <Footer
-          label={labels()[verb].choose}
+          label={LABELS[verb].choose}
           onNewFolder={() => setCreating(true)}
           onChoose={problem === undefined ? choose : undefined}
           onClose={onClose}
         />
       }
     >
-      {roots.length > 1 && <RootChooser label={labels()[verb].root} roots={roots} share={share} onChoose={setChosen} />}
+      {roots.length > 1 && <RootChooser label={LABELS[verb].root} roots={roots} share={share} onChoose={setChosen} />}
       <FolderTree
         key={`${share} ${createdPath}`}
-        {...inDialog()}
+        {...IN_DIALOG}
         root={root}
         chosen={folder}
         onChoose={(path) => setChosen({ folder: path, share })}

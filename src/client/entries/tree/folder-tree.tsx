@@ -10,7 +10,6 @@ import { text } from "../text.ts";
 import { pathsAbove, type TreeRoot, type TreeRow, useTreeRows } from "./rows.ts";
 import { useTreeDrop } from "./use-tree-drop.ts";
 import { useTreeKeys } from "./use-tree-keys.ts";
-import { onFirstUse } from "../../base/text.ts";
 
 type FolderRow = Extract<TreeRow, { kind: "folder" }>;
 
@@ -37,11 +36,11 @@ export interface FolderTreeProps {
 }
 
 /** Props of a tree in a dialog with a button for the chosen folder. */
-export const inDialog = onFirstUse(() => ({
+export const IN_DIALOG = {
   label: text.chooseFolder,
   choosesByFocus: true,
   className: "h-72 rounded-lg border border-line p-1",
-}));
+} as const;
 
 /** Folders of a level that are loaded to show the chosen one. */
 const SEARCHED_MAX = 2_000;

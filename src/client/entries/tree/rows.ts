@@ -5,7 +5,6 @@ import { request } from "../../api/http.ts";
 import { keys, LIVE_INTERVAL_MS } from "../../api/queries.ts";
 import type { FolderRecord, Pagination } from "../../api/types.ts";
 import { text } from "../text.ts";
-import { onFirstUse } from "../../base/text.ts";
 
 /** A row of the tree: a folder, or what is shown in place of folders that are not loaded. */
 export type TreeRow =
@@ -56,10 +55,10 @@ function levelKey(path: string, share: string | undefined, ...page: readonly num
   return keys.listing(path, "folders", share ?? "own", ...page);
 }
 
-const ownRoot = onFirstUse((): TreeRoot => ({ share: undefined, name: text.home }));
+const OWN_ROOT: TreeRoot = { share: undefined, name: text.home };
 
 /** The visible rows of the tree, and how to load more. */
-export function useTreeRows(expanded: ReadonlySet<string>, hasRoot: boolean, { share, name } = ownRoot()) {
+export function useTreeRows(expanded: ReadonlySet<string>, hasRoot: boolean, { share, name } = OWN_ROOT) {
   const queryClient = useQueryClient();
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
   const levels = visibleLevels(expanded, pages, (path, page) =>

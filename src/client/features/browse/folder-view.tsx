@@ -39,7 +39,6 @@ import { text } from "../../entries/text.ts";
 import { sortItems } from "../../entries/view-options.tsx";
 import { saveListState, findListState } from "./list-states.ts";
 import { useCanWrite } from "../../api/session.ts";
-import { onFirstUse } from "../../base/text.ts";
 
 const NewFolderDialog = lazyPart(() =>
   import("../../entries/dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog),
@@ -86,7 +85,7 @@ export function FolderView({
   const goToFolder = share?.goTo ?? goToOwnFolder;
 
   const { openedAt, savedState, takesFocusFrom } = useOpening(historyKey);
-  const sort = useListSort(share === undefined ? "files" : "received", listSorts());
+  const sort = useListSort(share === undefined ? "files" : "received", SORTS);
   const collection = useCollection(useFolderSource(folder, sort, shareId), savedState?.cursor ?? 0);
   useEffect(() => saveListState(openedAt, { cursor: collection.cursor }), [openedAt, collection.cursor]);
 
@@ -269,7 +268,7 @@ function FolderContent({
       collection={collection}
       label={text.listLabel({ folder: name })}
       kind={share === undefined ? "files" : "received"}
-      columns={listColumns()}
+      columns={COLUMNS}
     />
   );
 }
@@ -326,8 +325,8 @@ function MissingFolder() {
   );
 }
 
-const listColumns = onFirstUse(() => columnsOf(["tags", "type", "modified", "uploaded", "size"]));
-const listSorts = onFirstUse(() => sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]));
+const COLUMNS = columnsOf(["tags", "type", "modified", "uploaded", "size"]);
+const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 
 /**
  * Explains how to fill a folder. If it was opened from a list, this takes the focus, because there is no entry to

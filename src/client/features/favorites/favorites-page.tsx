@@ -20,7 +20,6 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import { Star } from "../../ui/icons.ts";
 import { Page } from "../../ui/page.tsx";
 import { text } from "./text.ts";
-import { onFirstUse } from "../../base/text.ts";
 
 /** A favorite of the person. */
 type Favorite = Entry & PermittedEntry;
@@ -28,7 +27,7 @@ type Favorite = Entry & PermittedEntry;
 /** The person's favorites, own ones and received ones, as a list with all actions. */
 export function FavoritesPage() {
   const openFolder = useOpenMixedFolder();
-  const sort = useListSort("favorites", listSorts());
+  const sort = useListSort("favorites", SORTS);
   const source = useFavorites(sort);
   const collection = useCollection(source);
   const previewSource = useMemo(() => filesOfList(source), [source]);
@@ -49,7 +48,7 @@ export function FavoritesPage() {
             folder="/"
             kind="favorites"
             previewSource={previewSource}
-            columns={listColumns()}
+            columns={COLUMNS}
             onOpenFolder={openFolder}
             subtitle={locationAndSize}
             sort={sort}
@@ -79,16 +78,12 @@ function useFavorites({ field: sort, order }: GridSort): PageSource<Favorite> {
   );
 }
 
-const listColumns = onFirstUse((): readonly GridColumn<Favorite>[] => [
-  {
-    id: "location",
-    header: entriesText.location,
-    width: 14,
-    render: (entry) => <bdi title={locationOf(entry)}>{locationOf(entry)}</bdi>,
-  },
+const LOCATION = { id: "location", header: entriesText.location, width: 14 } as const;
+const COLUMNS: readonly GridColumn<Favorite>[] = [
+  { ...LOCATION, render: (entry) => <bdi title={locationOf(entry)}>{locationOf(entry)}</bdi> },
   ...columnsOf(["tags", "type", "modified", "uploaded", "size"]),
-]);
-const listSorts = onFirstUse(() => sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]));
+];
+const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 
 function locationOf({ folder, permission }: Favorite): string {
   if (permission === "own") return folderOf(folder);

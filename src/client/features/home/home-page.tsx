@@ -21,7 +21,6 @@ import { ReceivedStrip, useReceivedShares } from "./received.tsx";
 import { type RecentFile, recentSource, rightsOfHome } from "./recent.ts";
 import { type Favorite, FavoritesStrip, PinsStrip, useFirstFavorites, usePins } from "./strips.tsx";
 import { text } from "./text.ts";
-import { onFirstUse } from "../../base/text.ts";
 
 /**
  * The start page: pins, favorites, and the files that the person added, changed or opened last. Without own files, also
@@ -85,7 +84,7 @@ function RecentFiles({
         label={text.recent}
         folder="/"
         kind="recent"
-        columns={listColumns()}
+        columns={COLUMNS}
         onOpenFolder={goToFolder}
         subtitle={activityAndSize}
         extraItems={(withSelected) => [
@@ -105,7 +104,7 @@ function RecentFiles({
   );
 }
 
-const listColumns = onFirstUse((): readonly GridColumn<RecentFile>[] => [
+const COLUMNS: readonly GridColumn<RecentFile>[] = [
   { id: "activity", header: text.activity, width: 12, render: (file) => <Activity file={file} /> },
   {
     id: "location",
@@ -116,7 +115,7 @@ const listColumns = onFirstUse((): readonly GridColumn<RecentFile>[] => [
   ...columnsOf(["tags", "type", "modified", "uploaded", "size"]).map((column) =>
     column.id === "modified" ? { ...column, isExtra: true } : column,
   ),
-]);
+];
 
 function Activity({ file }: { readonly file: RecentFile }) {
   return (

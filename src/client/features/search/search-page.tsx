@@ -23,7 +23,6 @@ import { text as entriesText } from "../../entries/text.ts";
 import { splitByMatches, searchTerms } from "./query-terms.ts";
 import { SearchFilters } from "./search-filters.tsx";
 import { text } from "./text.ts";
-import { onFirstUse } from "../../base/text.ts";
 
 /** A file or folder that was found. */
 type Hit = Entry &
@@ -127,7 +126,7 @@ function Results({ query }: { readonly query: string }) {
         folder="/"
         previewSource={previewSource}
         kind="search"
-        columns={listColumns()}
+        columns={COLUMNS}
         sort={sort}
         onOpenFolder={openFolder}
         excerptOf={excerptOf}
@@ -178,25 +177,21 @@ function fetchResults(
   });
 }
 
-const listColumns = onFirstUse((): readonly GridColumn<Hit>[] => [
-  {
-    id: "location",
-    header: entriesText.location,
-    width: 10,
-    render: (entry) => <bdi title={locationOfHit(entry)}>{locationOfHit(entry)}</bdi>,
-  },
+const LOCATION = { id: "location", header: entriesText.location, width: 10 } as const;
+const COLUMNS: readonly GridColumn<Hit>[] = [
+  { ...LOCATION, render: (entry) => <bdi title={locationOfHit(entry)}>{locationOfHit(entry)}</bdi> },
   ...columnsOf(["tags", "type", "modified", "uploaded", "size"]),
-]);
-const listSorts = onFirstUse((): readonly SortOption[] => [
+];
+const SORTS: readonly SortOption[] = [
   { field: "relevance", label: text.relevance, order: "desc" },
   ...sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]),
-]);
+];
 
 /** The order in the address, so that a link and Back keep it. */
 function useSearchSort(): GridSort {
   const { sort, order } = useTextSearch();
   const setSearch = useSetTextSearch();
-  return sortOf(listSorts(), sort, order, (field, direction) => setSearch({ sort: field, order: direction }));
+  return sortOf(SORTS, sort, order, (field, direction) => setSearch({ sort: field, order: direction }));
 }
 
 function labelOf({ field, options }: GridSort): string {

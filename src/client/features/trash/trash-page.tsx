@@ -32,7 +32,6 @@ import { text } from "./text.ts";
 import { useTrashActions } from "./use-trash-actions.ts";
 import { SelectionToolbar } from "../../ui/selection-toolbar.tsx";
 import { useCanWrite } from "../../api/session.ts";
-import { onFirstUse } from "../../base/text.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -58,7 +57,7 @@ function useTrashSource({ field: sort, order }: GridSort): PageSource<TrashedEnt
 /** The trash: restore entries, or delete them permanently. */
 export function TrashPage() {
   const canWrite = useCanWrite();
-  const sort = useListSort("trash", listSorts());
+  const sort = useListSort("trash", SORTS);
   const collection = useCollection(useTrashSource(sort));
   const { pages, count } = collection;
   const frame = useRef<HTMLDivElement>(null);
@@ -125,7 +124,7 @@ export function TrashPage() {
 
 function TrashList({ collection, sort }: { readonly collection: Collection<TrashedEntry>; readonly sort: GridSort }) {
   const [{ layout, density }] = useViewPreferences();
-  const columns = useColumns("trash", listColumns(), collection);
+  const columns = useColumns("trash", COLUMNS, collection);
   const removing = useStore(entriesBeingRemoved);
   const display = useMemo<GridDisplay<TrashedEntry>>(
     () => ({ layout, density, columns, subtitle: subtitleOf, caption: sizeOf, removing }),
@@ -142,7 +141,7 @@ function TrashList({ collection, sort }: { readonly collection: Collection<Trash
   );
 }
 
-const listColumns = onFirstUse((): readonly GridColumn<TrashedEntry>[] => [
+const COLUMNS: readonly GridColumn<TrashedEntry>[] = [
   {
     id: "location",
     header: text.from,
@@ -167,11 +166,11 @@ const listColumns = onFirstUse((): readonly GridColumn<TrashedEntry>[] => [
   },
   { id: "expires", header: text.expires, width: 8.5, render: ({ expiresAt }) => <Day moment={expiresAt} /> },
   ...columnsOf(["size"]),
-]);
-const listSorts = onFirstUse((): readonly SortOption[] => [
+];
+const SORTS: readonly SortOption[] = [
   { field: "deletedAt", label: text.deleted, order: "desc" },
   ...sortOptions(["natural", "size"]),
-]);
+];
 
 function subtitleOf({ trashedAt, expiresAt }: TrashedEntry): string {
   return text.subtitle({

@@ -19,7 +19,6 @@ import {
 import { text } from "../../../entries/sharing/text.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Link2, UsersRound } from "../../../ui/icons.ts";
-import { onFirstUse } from "../../../base/text.ts";
 
 /** Which shares are listed: those that can be opened, or those that can't any more. */
 export type Filter = "all" | "open" | "closed";
@@ -61,7 +60,7 @@ export function sharedItem({ file, folder, album }: ShareRecord) {
 }
 
 /** The columns of the list. */
-export const listColumns = onFirstUse((): readonly GridColumn<OwnShare>[] => [
+export const COLUMNS: readonly GridColumn<OwnShare>[] = [
   { id: "kind", header: text.who, width: 9, render: ({ share }) => <Kind share={share} /> },
   {
     id: "note",
@@ -111,7 +110,7 @@ export const listColumns = onFirstUse((): readonly GridColumn<OwnShare>[] => [
     sort: "createdAt",
     render: ({ share }) => <Day moment={share.createdAt} />,
   },
-]);
+];
 
 /** The line below a name on phones. */
 export function subtitleOf({ share }: OwnShare): string {
@@ -176,7 +175,7 @@ function Kind({ share }: { readonly share: ShareRecord }) {
 }
 
 /** What the list can be sorted by. */
-export const listSorts = onFirstUse((): readonly SortOption[] => [
+export const SORTS: readonly SortOption[] = [
   ...sortOptions(["shared", "natural"]),
   { field: "expiresAt", label: text.expiry },
-]);
+];

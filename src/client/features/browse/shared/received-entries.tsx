@@ -14,7 +14,6 @@ import type { ReceivedShare } from "../../../entries/sharing/api.ts";
 import { text } from "../../../entries/sharing/text.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { PersonAvatar } from "../../../ui/person-avatar.tsx";
-import { onFirstUse } from "../../../base/text.ts";
 
 /** A file, folder, or album that another account shares. */
 export type ReceivedEntry = Entry & { readonly share: ReceivedShare };
@@ -52,7 +51,7 @@ function toEntry(share: ReceivedShare): ReceivedEntry | undefined {
 }
 
 /** The columns of the list. */
-export const listColumns = onFirstUse((): readonly GridColumn<ReceivedEntry>[] => [
+export const COLUMNS: readonly GridColumn<ReceivedEntry>[] = [
   {
     id: "owner",
     header: text.owner,
@@ -102,13 +101,13 @@ export const listColumns = onFirstUse((): readonly GridColumn<ReceivedEntry>[] =
       ),
   },
   ...columnsOf(["type", "modified", "size"]).map((column) => ({ ...column, isExtra: column.id !== "size" })),
-]);
+];
 
 /** What the list can be sorted by. */
-export const listSorts = onFirstUse((): readonly SortOption[] => [
+export const SORTS: readonly SortOption[] = [
   ...sortOptions(["shared", "natural"]),
   { field: "owner", label: text.owner },
-]);
+];
 
 /** The line below a name on phones. */
 export function subtitleOf({ share }: ReceivedEntry): ReactNode {

@@ -32,11 +32,11 @@ import { Select } from "../../../ui/select.tsx";
 import { SelectionToolbar } from "../../../ui/selection-toolbar.tsx";
 import { showError } from "../../../ui/toast.tsx";
 import {
-  listColumns,
+  COLUMNS,
   type Filter,
   kindIcon,
   type OwnShare,
-  listSorts,
+  SORTS,
   sharedItem,
   subtitleOf,
   useOwnShares,
@@ -50,7 +50,7 @@ const NOTHING_REMOVED: ReadonlySet<string> = new Set();
 export function SharedByMePage() {
   const { show } = useTextSearch();
   const filter: Filter = show === "open" || show === "closed" ? show : "all";
-  const sort = useListSort("by-me", listSorts());
+  const sort = useListSort("by-me", SORTS);
   const collection = useCollection(useOwnShares(sort, filter));
   const { pages } = collection;
   return (
@@ -178,7 +178,7 @@ function Bar({
 
 function useDisplay(collection: Collection<OwnShare>): GridDisplay<OwnShare> {
   const [{ density }] = useViewPreferences();
-  const columns = useColumns("by-me", listColumns(), collection);
+  const columns = useColumns("by-me", COLUMNS, collection);
   return useMemo(
     () => ({
       layout: "list",

@@ -20,10 +20,10 @@ import { Spinner } from "../../../ui/spinner.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import {
   albumIcon,
-  listColumns,
+  COLUMNS,
   ownerName,
   type ReceivedEntry,
-  listSorts,
+  SORTS,
   subtitleOf,
   useReceivedSource,
 } from "./received-entries.tsx";
@@ -51,7 +51,7 @@ export function SharedWithMePage() {
 }
 
 function ReceivedList({ isMissing }: { readonly isMissing: boolean }) {
-  const sort = useListSort("with-me", listSorts());
+  const sort = useListSort("with-me", SORTS);
   const source = useReceivedSource(sort);
   const collection = useCollection(source);
   const previewSource = useMemo(() => filesOfList(source), [source]);
@@ -88,7 +88,7 @@ function ReceivedList({ isMissing }: { readonly isMissing: boolean }) {
             previewSource={previewSource}
             destinationOf={destinationOf}
             onDropFiles={dropFiles}
-            columns={listColumns()}
+            columns={COLUMNS}
             onOpenFolder={(_, entry) => open(entry)}
             subtitle={subtitleOf}
             thumbnailOf={albumIcon}
