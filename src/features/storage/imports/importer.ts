@@ -60,6 +60,9 @@ const SYNCING_MAX = 192;
 /** Files that wait for their rows; more are not read until then. */
 const WAITING_MAX = 512;
 const YIELD_MS = 20;
+/** Rows that are written together, and how long fewer wait for more: each transaction costs a sync. */
+const WRITTEN_TOGETHER = 64;
+const GATHER_MS = 100;
 
 /** Imports sources. */
 export class SourceImporter {
@@ -92,6 +95,7 @@ class SourceImport {
   readonly #busyKeys = new Set<string>();
   #stored: StoredFile[] = [];
   #writing: Promise<void> | undefined;
+  #gathering: ReturnType<typeof setTimeout> | undefined;
   #failure: { readonly error: unknown } | undefined;
   #yieldedMs = performance.now();
 
@@ -127,9 +131,18 @@ class SourceImport {
     } catch (error) {
       this.#failure ??= { error };
     }
-    while (this.#open.size > 0 || this.#writing !== undefined) await Promise.all([...this.#open, this.#writing]);
+    await this.#finish();
     signal.throwIfAborted();
     if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Waits until all files that were begun are read and written. */
+  async #finish(): Promise<void> {
+    do {
+      await Promise.all(this.#open);
+      this.#startWriting();
+      await this.#writing;
+    } while (this.#open.size > 0 || this.#stored.length > 0);
   }
 
   /** Lets requests and signals through: known files never wait otherwise. */
@@ -197,7 +210,8 @@ class SourceImport {
       const target = targetPath(folder, file.path);
       const received = await this.#receiver.receive(file, target.name, signal, onRead);
       this.#stored.push({ file, key, target, isRetry, ...received });
-      this.#startWriting();
+      if (this.#stored.length >= WRITTEN_TOGETHER) this.#startWriting();
+      else this.#gathering ??= setTimeout(() => this.#startWriting(), GATHER_MS);
     } catch (error) {
       const isOneFile = isAboutOneFile(error) || (error instanceof SourceError && !error.isTemporary);
       if (isOneFile && !signal.aborted) {
@@ -208,6 +222,8 @@ class SourceImport {
   }
 
   #startWriting(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
     if (this.#writing !== undefined || this.#stored.length === 0) return;
     const files = this.#stored;
     this.#stored = [];
@@ -217,7 +233,7 @@ class SourceImport {
       })
       .finally(() => {
         this.#writing = undefined;
-        this.#startWriting();
+        if (this.#stored.length > 0) this.#startWriting();
       });
   }
 

@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { BlobStore } from "../../../../../blobs/blob-store.ts";
 import { toDigest } from "../../../../../blobs/digest.ts";
+import type { ZipBlobs } from "../../../../library/zip/zip-source.ts";
 import { compareUtf8 } from "../../../../../lib/compare-utf8.ts";
 import type { FileNode } from "../../../../../tree/model/types.ts";
 import { SourceError } from "../../source.ts";
@@ -61,7 +62,12 @@ async function openArchive(path: string): Promise<ArchivePart> {
   const bytes = await FileBytes.open(path);
   const close = () => bytes.close();
   if (TAR.test(name)) return new TarPart({ name, open: async () => bytes.stream(), close });
-  return new ZipPart({ name, bytes, digest: NO_DIGEST, sizeBytes: bytes.sizeBytes, close });
+  const reusedBytes: ZipBlobs = {
+    fetchLocal: () => undefined,
+    read: (...range) => bytes.read(...range),
+    open: async (_, offset, lengthBytes) => bytes.streamReused(offset, lengthBytes),
+  };
+  return new ZipPart({ name, bytes, reusedBytes, digest: NO_DIGEST, sizeBytes: bytes.sizeBytes, close });
 }
 
 function notAnArchive(name: string): SourceError {
