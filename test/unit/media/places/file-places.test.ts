@@ -1,10 +1,10 @@
 // The step to places by the locations in the metadata of files, with the rows of an earlier version.
 import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
-import { migrate } from "../../../src/db/migrate.ts";
-import { MIGRATIONS } from "../../../src/db/migrations.ts";
-import { FilePlaces } from "../../../src/features/media/places/file-places.ts";
-import { silentLog } from "../../../src/lib/log.ts";
+import { migrate } from "../../../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../../../src/db/migrations.ts";
+import { FilePlaces } from "../../../../src/features/media/places/file-places.ts";
+import { silentLog } from "../../../../src/lib/log.ts";
 
 const LISBON = { id: 2_267_057, name: "Lisbon", region: null, country: "PT", latitude: 38.72, longitude: -9.13 };
 
