@@ -35,10 +35,10 @@ test("files that had a location before get their places, and follow its changes"
   insertPhoto(sqlite, 4, null);
   migrate(sqlite, silentLog);
   const places = new FilePlaces(sqlite);
-  const placeOf = (id: number) => sqlite.query("SELECT place_id AS place FROM photos WHERE node_id = ?1").get(id);
+  const townIdOf = (id: number) => sqlite.query("SELECT place_id AS place FROM photos WHERE node_id = ?1").get(id);
   expect(places.next(5)).toEqual([{ nodeId: 2, location: "38.7,-9.1" }]);
   places.put(2, LISBON);
-  expect([places.hasQueued(), placeOf(2), placeOf(3), places.find(2)]).toEqual([
+  expect([places.hasQueued(), townIdOf(2), townIdOf(3), places.find(2)]).toEqual([
     false,
     { place: LISBON.id },
     { place: null },
@@ -48,7 +48,7 @@ test("files that had a location before get their places, and follow its changes"
   sqlite.run("INSERT INTO media_info (digest, place_id, program, read_at) VALUES (?1, 7, 'new', 0)", [
     new Uint8Array([2]),
   ]);
-  expect(placeOf(2)).toEqual({ place: 7 });
+  expect(townIdOf(2)).toEqual({ place: 7 });
   sqlite.run("DELETE FROM media_info");
   sqlite.run(`UPDATE nodes SET metadata = '{"location":"1,2","x":"y"}' WHERE id = 4`);
   sqlite.run(`UPDATE nodes SET metadata = '{"description":"other"}' WHERE id = 3`);
@@ -59,7 +59,7 @@ test("files that had a location before get their places, and follow its changes"
   ]);
   places.put(2, null);
   places.put(4, "elsewhere");
-  expect([placeOf(2), placeOf(4), places.find(4)]).toEqual([{ place: null }, { place: 0 }, undefined]);
+  expect([townIdOf(2), townIdOf(4), places.find(4)]).toEqual([{ place: null }, { place: 0 }, undefined]);
   sqlite.run("DELETE FROM nodes WHERE id = 4");
   expect(sqlite.query("SELECT * FROM file_places").all()).toEqual([]);
   sqlite.close();
