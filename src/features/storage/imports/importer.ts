@@ -55,8 +55,11 @@ export interface SourceImportRequest {
 /** Files that are read at a time, by where they come from: archives on a disk, and servers. */
 const LOCAL_FILES = 4;
 const REMOTE_FILES = 6;
+/** Next to requests, fewer. */
+const GENTLE_FILES = 2;
 /** Files that were read, and wait for the sync that they share: the more, the fewer syncs. */
 const SYNCING_MAX = 192;
+const GENTLE_SYNCING_MAX = 32;
 /** Files that wait for their rows; more are not read until then. */
 const WAITING_MAX = 512;
 const YIELD_MS = 20;
@@ -142,7 +145,8 @@ class SourceImport {
       await Promise.all(this.#open);
       this.#startWriting();
       await this.#writing;
-    } while (this.#open.size > 0 || this.#stored.length > 0);
+      // The end of one transaction begins the next one.
+    } while (this.#open.size > 0 || this.#stored.length > 0 || this.#writing !== undefined);
   }
 
   /** Lets requests and signals through: known files never wait otherwise. */
@@ -154,7 +158,7 @@ class SourceImport {
 
   /** Begins to read a file, unless it is known, once there is room for it. */
   async #take(file: SourceFile): Promise<void> {
-    const { source, progress, isDryRun, user } = this.#request;
+    const { source, progress, isDryRun, user, isGentle } = this.#request;
     const key = itemKey(source.identity, file.key);
     if (this.#busyKeys.has(keyTextOf(key))) return;
     progress.addFound(file);
@@ -166,9 +170,10 @@ class SourceImport {
       else progress.addImported(file.sizeBytes ?? 0);
       return;
     }
-    const filesMax = isLocal(source) ? LOCAL_FILES : REMOTE_FILES;
+    const filesMax = isLocal(source) ? (isGentle ? GENTLE_FILES : LOCAL_FILES) : REMOTE_FILES;
+    const syncingMax = isGentle ? GENTLE_SYNCING_MAX : SYNCING_MAX;
     while (this.#reading.size >= filesMax) await Promise.race(this.#reading);
-    while (this.#open.size >= SYNCING_MAX) await Promise.race(this.#open);
+    while (this.#open.size >= syncingMax) await Promise.race(this.#open);
     while (this.#stored.length >= WAITING_MAX && this.#writing !== undefined) await this.#writing;
     if (this.#failure !== undefined) return;
     const isRead = this.#begin(file, key, false);
