@@ -209,6 +209,11 @@ test("administrators import from the folder of the machine, and see and end all 
     expectError(await admin.client.post("/api/admin/imports", { ...body, path }), 400, "invalid_field");
   }
   expectError(await account.client.post("/api/admin/imports", body), 403, "role");
+  // A link in a folder was followed.
+  await mkdir(join(importsFolder, "linked"));
+  await symlink(join(importsFolder, "anna", "takeout-1.zip"), join(importsFolder, "linked", "takeout-1.zip"));
+  const linked = await admin.client.post("/api/admin/imports", { ...body, path: "linked" });
+  await inState(account.client, linked.string("data.id"), "failed");
   const begun = await admin.client.post("/api/admin/imports", body);
   expectStatus(begun, 202);
   const id = begun.string("data.id");

@@ -19,11 +19,12 @@ export class FileBytes implements ZipBlobs {
     this.sizeBytes = sizeBytes;
   }
 
-  /** @throws SourceError if there is no such file */
-  static async open(path: string): Promise<FileBytes> {
+  /** @throws SourceError if there is no such file, or it is a link that is not followed */
+  static async open(path: string, followsLinks: boolean): Promise<FileBytes> {
     let file: FileHandle | undefined;
     try {
-      file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+      file = await open(path, followsLinks ? flags : flags | constants.O_NOFOLLOW);
       const stats = await file.stat();
       if (stats.isFile()) return new FileBytes(file, stats.size);
     } catch (error) {

@@ -26,13 +26,14 @@ export function isArchiveName(name: string): boolean {
 /**
  * Opens archives on the machine.
  * @param paths files, and folders that have some
+ * @param followsLinks whether an archive may be a link to a file elsewhere
  * @throws SourceError if one can't be read, or a folder has none
  */
-export async function openArchives(paths: readonly string[]): Promise<TakeoutSource> {
+export async function openArchives(paths: readonly string[], followsLinks = true): Promise<TakeoutSource> {
   const files = (await Promise.all(paths.map(findArchives))).flat();
   const parts: ArchivePart[] = [];
   try {
-    for (const path of new Set(files)) parts.push(await openArchive(path));
+    for (const path of new Set(files)) parts.push(await openArchive(path, followsLinks));
   } catch (error) {
     await Promise.all(parts.map((part) => part.close()));
     throw error;
@@ -56,10 +57,10 @@ export function openStoredArchives(
 
 async function nothingToClose(): Promise<void> {}
 
-async function openArchive(path: string): Promise<ArchivePart> {
+async function openArchive(path: string, followsLinks: boolean): Promise<ArchivePart> {
   const name = basename(path);
   if (!isArchiveName(name)) throw notAnArchive(name);
-  const bytes = await FileBytes.open(path);
+  const bytes = await FileBytes.open(path, followsLinks);
   const close = () => bytes.close();
   if (TAR.test(name)) return new TarPart({ name, open: async () => bytes.stream(), close });
   const reusedBytes: ZipBlobs = {
