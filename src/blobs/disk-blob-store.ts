@@ -260,9 +260,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /** Makes many blobs durable at a time, although each may wait longer: for long work on which nobody waits. */
-  syncTogether(): void {
-    this.#syncQueue.alwaysGroup();
-  }
+  readonly syncTogether = (): void => this.#syncQueue.alwaysGroup();
 
   /** Ends the thread that syncs. No upload may be in progress. */
   close(): void {
