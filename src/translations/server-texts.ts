@@ -1,6 +1,6 @@
 /** The texts of the server: pages, mails, and notifications. Each feature defines its English ones with `defineTexts`. */
+import { formatOf } from "./formats.ts";
 import type { MessageFormat } from "./messages.ts";
-import { formatSize } from "./sizes.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language, as JSON: parsing waits until somebody reads the language. */
@@ -52,19 +52,4 @@ function translationOf(tag: string): Translation {
     translations.set(tag, translation);
   }
   return translation;
-}
-
-function formatOf(tag: string): MessageFormat {
-  const numbers = new Map<string, Intl.NumberFormat>();
-  const numberFormat = (name: string, options: Intl.NumberFormatOptions = {}) => {
-    const known = numbers.get(name) ?? new Intl.NumberFormat(tag, options);
-    numbers.set(name, known);
-    return known;
-  };
-  const rules = new Intl.PluralRules(tag);
-  return {
-    number: (value, style) =>
-      style === "bytes" ? formatSize(value, numberFormat) : numberFormat("number").format(value),
-    pluralRule: (value) => rules.select(value),
-  };
 }
