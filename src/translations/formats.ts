@@ -1,4 +1,4 @@
-/** How the server writes numbers, sizes, and times in each language. */
+/** How the server writes numbers, sizes, times, and lists in each language. */
 import type { MessageFormat } from "./messages.ts";
 import { formatSize } from "./sizes.ts";
 
@@ -27,6 +27,11 @@ export function formatInstant(tag: string, atMs: number): string {
 /** A day as `Jan 2, 2026`. */
 export function formatDay(tag: string, atMs: number): string {
   return timeFormat(tag, "day", { dateStyle: "medium" }).format(atMs);
+}
+
+/** Names in a row: `a, b, c`. */
+export function formatList(tag: string, names: readonly string[]): string {
+  return new Intl.ListFormat(tag, { type: "unit", style: "short" }).format(names);
 }
 
 function timeFormat(tag: string, name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {

@@ -30,6 +30,13 @@ export function chooseLanguage(preferred: readonly string[], available: readonly
   return "en";
 }
 
+const TAGS = LANGUAGES.map(({ tag }) => tag);
+
+/** Chooses the first of the `preferred` tags that texts are translated to; else English. */
+export function chooseAvailable(preferred: readonly string[]): string {
+  return chooseLanguage(preferred, TAGS);
+}
+
 /** The direction in which a language is written. */
 export function directionOf(tag: string): "ltr" | "rtl" {
   return RIGHT_TO_LEFT.has(languagePart(tag)) ? "rtl" : "ltr";

@@ -5,6 +5,7 @@ import { noteAudit } from "../../../http/audit-note.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
+import { statedLanguage } from "../../../http/language.ts";
 import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -139,7 +140,8 @@ function invitePage({ invites, auth, cookies, basePath, welcomeScripts }: Invite
         let user: User;
         try {
           const password = form.get("password") ?? "";
-          user = await invites.accept(token, { email, password, ...(name !== "" && { name }) });
+          const language = statedLanguage(request);
+          user = await invites.accept(token, { email, password, language, ...(name !== "" && { name }) });
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the invitation while this form was in progress.

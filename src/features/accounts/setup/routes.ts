@@ -3,6 +3,7 @@ import type { Config } from "../../../config/settings.ts";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { queryOf } from "../../../http/fields.ts";
+import { statedLanguage } from "../../../http/language.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import {
@@ -68,6 +69,7 @@ export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupR
             {
               email: entered.email ?? "",
               password: form.get("password") ?? "",
+              language: statedLanguage(request),
               ...(name !== "" && { name }),
             },
             use === "household" ? "enterprise" : config.defaultPlan,

@@ -162,7 +162,7 @@ test("failed uploads share a message of their own", async () => {
     );
   }
   expect(bench.inbox(ann, tablet)).toEqual([
-    "2 files could not be uploaded from Pixel 8. The most recent is c.jpg: the uploaded data does not match its checksum.",
+    "2 files could not be uploaded from Pixel 8. The most recent is c.jpg. The uploaded data does not match its checksum.",
     "a.jpg was uploaded from Pixel 8.",
   ]);
 });
