@@ -27,7 +27,8 @@ type IdPrefix =
   | "aud"
   | "fnd"
   | "lck"
-  | "ext";
+  | "ext"
+  | "imp";
 
 let lastMs = 0;
 let lastRandom: number[] = [];

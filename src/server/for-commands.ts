@@ -39,6 +39,9 @@ export interface CommandServices
     | "mediaInfo"
     | "integrity"
     | "remoteStore"
+    | "importRows"
+    | "clock"
+    | "log"
     | "storeJournal"
     | "close"
   > {

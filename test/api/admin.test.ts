@@ -478,6 +478,13 @@ describe("jobs and plans", () => {
     expectError(await admin.client.post("/api/admin/jobs/nothing/run"), 404, "not_found");
   });
 
+  test("each job has a name and a description in the texts of the web app", async () => {
+    const { names, descriptions } = (await Bun.file("src/translations/en/client.json").json())["admin-jobs"];
+    const jobs = (await admin.client.get("/api/admin/jobs")).strings("data.jobs", "name");
+    expect(Object.keys(names)).toEqual(expect.arrayContaining(jobs));
+    expect(Object.keys(descriptions)).toEqual(expect.arrayContaining(jobs));
+  });
+
   test("plans have the configured limits", async () => {
     await withServer(
       { hasAccounts: true, env: { LARDER_PLANS_FREE_DEVICES: "7", LARDER_RATE_LIMITS: "on" } },

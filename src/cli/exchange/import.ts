@@ -1,37 +1,26 @@
-import { describeSize } from "../../config/quantities.ts";
-import { Importer } from "../../features/storage/import-export/import.ts";
-import {
-  IMPORT_CONFLICTS,
-  type ImportConflict,
-  type ImportCounts,
-  type ImportReport,
-} from "../../features/storage/import-export/types.ts";
-import { normalizePath, ROOT_PATH } from "../../lib/path.ts";
-import { auditEntry } from "../shared/audit-entry.ts";
-import {
-  DATA_SETTINGS,
-  defineCommand,
-  EXIT,
-  type ExitCode,
-  type RunningCommand,
-  UsageError,
-} from "../shared/command.ts";
-import { count } from "../shared/output.ts";
-import { ProgressLine } from "../shared/progress.ts";
-import { requireUser } from "../shared/services.ts";
-import { printProblems, rejectOwnData, untilSignal, withTransfer } from "../shared/transfer.ts";
+import { DATA_SETTINGS, defineCommand, UsageError } from "../shared/command.ts";
+import { importFolder } from "./import-folder.ts";
+import { importFromSource } from "./import-source.ts";
 
-/** `larder import DIR --user EMAIL`: imports a folder into an account, also while a server runs. */
+/** `larder import`: imports a folder of the machine, or from another system. Also while a server runs. */
 export const define = defineCommand({
-  argument: ["<dir>", "Folder on this machine to import."],
+  argument: [
+    "[paths...]",
+    "Folder on this machine to import; with --from takeout, archives or folders that have them.",
+  ],
   description:
     "Import a folder of this machine into an account, with names and modification times. The server may run at the same " +
     "time. Files that already exist with the same path, size, and time are skipped, so you can run the command again " +
     "after an interruption. Symbolic links, sockets, and devices are skipped. Tags, favorites, albums, and pins are " +
-    "restored from an export made with --metadata.",
+    "restored from an export made with --metadata.\n\n" +
+    "With --from, import from another system, with albums, favorites, descriptions, and places. What an earlier import " +
+    "stored is not stored again, and files that you deleted since then stay deleted.",
   options: [
     ["--user <email>", "Account to import into. (required)"],
-    ["--folder <path>", "Target folder in the account. (default: /)"],
+    ["--folder <path>", "Target folder in the account. (default: /; with --from takeout: /Photos)"],
+    ["--from <takeout>", "Import archives of Google Takeout as they were downloaded, all parts at once."],
+    ["--again", "With --from: import files again that were deleted since an earlier import."],
+    ["--report <file>", "With --from: write everything that was not imported to this file, as JSON."],
     [
       "--on-conflict <skip|version|rename>",
       "If the path has a different file: skip it, store a new version, or rename the imported file. (default: skip)",
@@ -47,78 +36,16 @@ export const define = defineCommand({
     ["--json", "Print the result as JSON."],
   ],
   settings: [...DATA_SETTINGS, "minFreeSpace"],
-  examples: "larder import /home/anna/Pictures --user anna@example.org --folder /Pictures",
+  examples:
+    "larder import /home/anna/Pictures --user anna@example.org --folder /Pictures\n" +
+    "larder import --from takeout /home/anna/Downloads --user anna@example.org",
   problems: "some files could not be imported; all others were",
   needsDatabase: true,
-  async run(command, [directory = ""]) {
-    const { config, terminal } = command;
-    const email = command.requiredText("user", "--user EMAIL, the account to import into");
-    const request = {
-      source: command.path(directory),
-      folder: normalizePath(command.text("folder") ?? ROOT_PATH),
-      onConflict: readConflict(command.text("onConflict")),
-      isLinking: command.has("link"),
-      isRereading: command.has("checksum"),
-      isRenaming: command.has("rename"),
-      isDryRun: command.has("dryRun"),
-    };
-    rejectOwnData(config, request.source);
-    const report = await withTransfer(command, async (services, hasServer) => {
-      const user = requireUser(services.users, email);
-      const progress = new ProgressLine<ImportCounts>(terminal, describeProgress);
-      const importer = new Importer({ ...services, dataDir: config.data });
-      const report = await untilSignal((signal) =>
-        importer.run(user, { ...request, hasServer, signal, onProgress: (counts) => progress.show(counts) }),
-      );
-      progress.end();
-      const { imported: files, importedBytes: bytes } = report;
-      if (!request.isDryRun && files > 0) {
-        await services.audit.record(auditEntry("transfer.import", user, { folder: request.folder, files, bytes }));
-      }
-      return report;
-    });
-    return printReport(report, request.isDryRun, command);
+  run(command, paths) {
+    const from = command.text("from");
+    if (from !== undefined) return importFromSource(command, from, paths);
+    const [directory, ...more] = paths;
+    if (directory === undefined || more.length > 0) throw new UsageError("Specify one folder to import.");
+    return importFolder(command, directory);
   },
 });
-
-function readConflict(text = "skip"): ImportConflict {
-  const known = IMPORT_CONFLICTS.find((word) => word === text);
-  if (known === undefined) {
-    throw new UsageError(`--on-conflict must be one of: ${IMPORT_CONFLICTS.join(", ")}, not "${text}".`);
-  }
-  return known;
-}
-
-function describeProgress({ seen, imported, importedBytes, unchanged }: ImportCounts): string {
-  return `${count(seen, "file")} found, ${imported} imported (${describeSize(importedBytes)}), ${unchanged} unchanged`;
-}
-
-function printReport(report: ImportReport, isDryRun: boolean, command: RunningCommand): ExitCode {
-  const isComplete = report.problems === 0 && report.stopped === undefined;
-  const { problemList, ...numbers } = report;
-  if (!command.isJson) printProblems(problemList, report.problems + report.leftOut, command.terminal);
-  const json = { ok: isComplete, dryRun: isDryRun, ...numbers, list: problemList };
-  command.print(json, `${describe(report, isDryRun)}\n`);
-  return isComplete ? EXIT.success : EXIT.problems;
-}
-
-function describe(report: ImportReport, isDryRun: boolean): string {
-  const { imported, importedBytes, versions, renamed, unchanged, folders, problems, leftOut } = report;
-  const seconds = report.durationMs / 1_000;
-  const parts = [
-    `${isDryRun ? "Would import" : "Imported"} ${count(imported, "file")} (${describeSize(importedBytes)})` +
-      (folders > 0 ? ` and ${count(folders, "folder")}` : ""),
-    ...(versions > 0 ? [`${versions} of them as new versions`] : []),
-    ...(renamed > 0 ? [`${renamed} of them renamed`] : []),
-    ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
-    ...(leftOut > 0 ? [`${leftOut} skipped (symbolic links and special files)`] : []),
-    ...(problems > 0 ? [`${problems} failed`] : []),
-  ];
-  const end = {
-    interrupted: " Interrupted; run the command again to continue.",
-    quota_exceeded:
-      " The account has reached its quota; raise it (larder user set EMAIL --quota SIZE), then run the command again.",
-  };
-  const ending = report.stopped === undefined ? "" : end[report.stopped];
-  return `${parts.join("; ")}. ${seconds.toFixed(1)} s.${ending}`;
-}

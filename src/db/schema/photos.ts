@@ -56,6 +56,20 @@ export const places = sqliteTable("places", {
   longitude: real("longitude"),
 });
 
+/**
+ * The nearest towns of files whose metadata has a location. The position in the file itself takes precedence. Triggers
+ * update `photos`.
+ */
+export const filePlaces = sqliteTable("file_places", {
+  nodeId: integer("node_id").primaryKey(),
+  placeId: integer("place_id").notNull(),
+});
+
+/** Files whose town is still to be found: triggers add them when their location changes. */
+export const placeQueue = sqliteTable("place_queue", {
+  nodeId: integer("node_id").primaryKey(),
+});
+
 /** Live Photos in two files. */
 export const livePairs = sqliteTable(
   "live_pairs",

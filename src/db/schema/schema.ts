@@ -11,6 +11,7 @@ export * from "./findings.ts";
 export * from "./groups.ts";
 export * from "./history.ts";
 export * from "./housekeeping.ts";
+export * from "./imports.ts";
 export * from "./locks.ts";
 export * from "./login-flows.ts";
 export * from "./mail.ts";

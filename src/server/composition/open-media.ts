@@ -62,6 +62,7 @@ function openIndexes(storage: Storage) {
       enqueueRescan(tx, digest);
       tx.afterCommit(() => onMetadataRead());
     },
+    onLocated: (tx) => tx.afterCommit(() => onMetadataRead()),
     isBusy: () => uploadsInProgress.isAny,
     program: VERSION,
   });

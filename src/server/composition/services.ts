@@ -10,6 +10,7 @@ import { readEpoch } from "../data/open-copy.ts";
 import { markClosed } from "../data/run-mark.ts";
 import { openAccounts } from "./open-accounts.ts";
 import { openClients } from "./open-clients.ts";
+import { openImports } from "./open-imports.ts";
 import { openLibrary } from "./open-library.ts";
 import { startReplica } from "./start-replica.ts";
 import { openMedia } from "./open-media.ts";
@@ -86,6 +87,7 @@ async function buildServices(storage: Storage, replica: LitestreamReplica | unde
     ...messaging,
     ...mobile,
     ...clients,
+    ...openImports(storage),
   };
 }
 

@@ -1,9 +1,14 @@
 // The administration describes jobs and the audit log in words.
+import { join } from "node:path";
+import { Glob } from "bun";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { describeResult } from "../../../src/client/features/admin/sections/jobs-text.ts";
+import { setTranslation } from "../../../src/client/base/text.ts";
+import { describeResult } from "../../../src/client/features/admin/sections/job-results.ts";
 import { ACTION_GROUPS, describeEntry } from "../../../src/client/features/admin/sections/audit-text.ts";
 import type { AuditEntry } from "../../../src/client/features/admin/types.ts";
 import { AUDIT_ACTIONS } from "../../../src/features/accounts/routing/audit-rule.ts";
+
+const ROOT = join(import.meta.dir, "../../..");
 
 const before = Reflect.getOwnPropertyDescriptor(globalThis, "document");
 beforeAll(() => {
@@ -37,15 +42,54 @@ const nameOf = (person: AuditEntry["user"]) => (person === null ? undefined : "A
 describe("jobs", () => {
   test.each([
     ["snapshot", "larder-2026-11-24T21-07-29-217Z-scheduled.db, 1.4 MB", "Snapshot of 1.4 MB saved."],
-    ["scrub", "318 blobs read, 7.4 MB; 0 new findings", "318 files, 7.4 MB checked, no damage found."],
-    ["scrub", "1 blob read, 7 bytes; 0 new findings", "1 file, 7 bytes checked, no damage found."],
-    ["scrub", "3 blobs read, 7.4 MB; 2 new findings", "3 files read, 7.4 MB; 2 new problems."],
+    ["scrub", "318 blobs read, 7.4 MB; 0 new findings", "318 files checked (7.4 MB), no damage found."],
+    ["scrub", "1 blobs read, 7 bytes; 0 new findings", "1 file checked (7 bytes), no damage found."],
+    ["scrub", "3 blobs read, 7.4 MB; 2 new findings", "3 files checked (7.4 MB), 2 new problems."],
+    [
+      "scrub",
+      "9 blobs read, 1 KB; 0 new findings; the next run continues",
+      "9 files checked (1 KB), no damage found, the next run continues.",
+    ],
+    ["scrub", "turned off (scrub.rate)", "Turned off (scrub.rate)."],
+    ["mail", "0 emails dropped or removed, 1 password reset links removed", "1 password reset link removed."],
+    [
+      "recount",
+      "2 counters differ, 0 sort keys corrected; see the log",
+      "2 wrong counts corrected, details are in the server log.",
+    ],
+    ["recount", "0 counters differ, 0 sort keys corrected; see the log", "Nothing to do."],
+    ["blob-places", '{"moved":1,"movedBytes":2048,"failed":2,"removed":0}', "1 file moved (2 KB), 2 failed."],
+    ["blob-places", "waits: The bucket does not respond.", "Waiting: The bucket does not respond."],
+    ["daily-sample", "7 files, 1.5 MB in the store", "7 files (1.5 MB)."],
+    ["new-job", "3 pigeons released", "3 pigeons released."],
     ["journal", "7 steps", "Done."],
     ["leftovers", "0 blobs moved to quarantine", "Nothing to do."],
     ["gc", '{"setAside":0,"removed":2,"freedBytes":1024}', "Removed 2 unused files, 1 KB freed."],
   ])("the result of %s is %p in words", (job, result, words) => {
     expect(describeResult(job, result)).toBe(words);
   });
+});
+
+/** Phrases of results that have a sentence as a whole. */
+const IN_SENTENCES = ["blobs read", "new findings", "steps", "files", "in the store"];
+
+test("the result of each job has words", async () => {
+  const phrases = new Set<string>();
+  const jobs = await Array.fromAsync(new Glob("src/features/*/jobs.ts").scan(ROOT));
+  const services = ["storage/remote-store", "mobile/offline-queue"].map((name) => `src/features/${name}/service.ts`);
+  for (const path of [...jobs, ...services]) {
+    const source = await Bun.file(join(ROOT, path)).text();
+    for (const [, phrase = ""] of source.matchAll(/\} ([a-z][a-z -]*[a-z])(?=[,`"])/g)) phrases.add(phrase);
+  }
+  expect(phrases.size).toBeGreaterThan(25);
+  // "4 files" in German would still be English with the phrase of the server.
+  setTranslation({}, (words) => `[${words}]`);
+  try {
+    for (const phrase of IN_SENTENCES) phrases.delete(phrase);
+    expect([...phrases].filter((phrase) => !describeResult("any", `4 ${phrase}`).startsWith("[[4 "))).toEqual([]);
+  } finally {
+    setTranslation({});
+  }
 });
 
 describe("the audit log", () => {

@@ -6,6 +6,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { parseTags, tagsQuery } from "../tags.ts";
 import { text } from "./text.ts";
+import { locale } from "../../base/format.ts";
 import { withMember } from "../../base/sets.ts";
 
 /** Adds tags to the selected files and removes others. */
@@ -19,7 +20,9 @@ export function TagsDialog({
   readonly onClose: () => void;
 }) {
   const files = entries.filter((entry): entry is FileRecord => entry.type === "file");
-  const present = [...new Set(files.flatMap(({ tags }) => tags))].sort((one, other) => one.localeCompare(other));
+  const present = [...new Set(files.flatMap(({ tags }) => tags))].sort((one, other) =>
+    one.localeCompare(other, locale()),
+  );
   const [added, setAdded] = useState("");
   const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set());
   const { data } = useQuery(tagsQuery);

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { locale } from "../../base/format.ts";
 import { Select } from "../../ui/select.tsx";
 import { text } from "./text.ts";
 
@@ -6,7 +7,9 @@ import { text } from "./text.ts";
 export function TimeZoneField(props: { value: string; disabled?: boolean; onChange(zone: string): void }) {
   const options = useMemo(() => {
     const zones = new Set([...Intl.supportedValuesOf("timeZone"), "UTC", props.value]);
-    return [...zones].sort((a, b) => a.localeCompare(b)).map((value) => ({ value, label: value.replaceAll("_", " ") }));
+    return [...zones]
+      .sort((a, b) => a.localeCompare(b, locale()))
+      .map((value) => ({ value, label: value.replaceAll("_", " ") }));
   }, [props.value]);
   return (
     <Select

@@ -42,8 +42,16 @@ const UNICODE_PATH_FIELD = 0x7075;
  * @throws AppError invalid_request if it is not a ZIP file, is damaged, or has too many entries; as the blob store
  */
 export async function readZipDirectory(blobs: ZipBlobs, blob: ZipBlob): Promise<ZipEntry[]> {
+  return Array.fromAsync(eachZipEntry(blobs, blob, { entries: ZIP_ENTRIES_MAX, nameBytes: NAME_BYTES_MAX }));
+}
+
+/** Reads one entry after another. @throws as {@link readZipDirectory}, also in between */
+export async function* eachZipEntry(
+  blobs: ZipBlobs,
+  blob: ZipBlob,
+  max: { readonly entries: number; readonly nameBytes: number },
+): AsyncGenerator<ZipEntry> {
   const source = new ZipSource(blobs, blob);
-  const entries: ZipEntry[] = [];
   const steps = new Steps(STEP_MS);
   let nameBytes = 0;
   try {
@@ -53,11 +61,11 @@ export async function readZipDirectory(blobs: ZipBlobs, blob: ZipBlob): Promise<
       validateEntrySizes: false,
       autoClose: false,
     });
-    if (file.entryCount > ZIP_ENTRIES_MAX) throw tooManyEntries();
+    if (file.entryCount > max.entries) throw tooManyEntries(max.entries);
     for await (const entry of file.eachEntry()) {
-      entries.push(toEntry(entry));
       nameBytes += entry.fileNameRaw.length;
-      if (nameBytes > NAME_BYTES_MAX) throw tooManyEntries();
+      if (nameBytes > max.nameBytes) throw tooManyEntries(max.entries);
+      yield toEntry(entry);
       await steps.next();
     }
   } catch (error) {
@@ -65,16 +73,14 @@ export async function readZipDirectory(blobs: ZipBlobs, blob: ZipBlob): Promise<
     const message = `This file is not a complete ZIP archive (${messageOf(error)}). Upload it again, or download it.`;
     throw new AppError("invalid_request", message, { problem: "damaged" }, error);
   }
-  return entries;
 }
 
 /** @throws AppError invalid_request */
-function tooManyEntries(): AppError {
-  return new AppError(
-    "invalid_request",
-    `Archives of up to ${ZIP_ENTRIES_MAX} entries can be opened here. Download this one.`,
-    { problem: "too_many_entries", limit: ZIP_ENTRIES_MAX },
-  );
+function tooManyEntries(limit: number): AppError {
+  return new AppError("invalid_request", `Archives of up to ${limit} entries can be opened here. Download this one.`, {
+    problem: "too_many_entries",
+    limit,
+  });
 }
 
 function toEntry(entry: Entry): ZipEntry {

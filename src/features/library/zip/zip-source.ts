@@ -20,10 +20,13 @@ const WINDOW_BYTES = 256 * 1024;
 export class ZipSource extends RandomAccessReader {
   readonly #blobs: ZipBlobs;
   readonly #blob: ZipBlob;
+  readonly #windowBytes: number;
   #window: { readonly start: number; readonly bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
 
-  constructor(blobs: ZipBlobs, blob: ZipBlob) {
+  /** @param windowBytes how much is read at once; less if only one header is needed */
+  constructor(blobs: ZipBlobs, blob: ZipBlob, windowBytes = WINDOW_BYTES) {
     super();
+    this.#windowBytes = windowBytes;
     this.#blobs = blobs;
     this.#blob = blob;
   }
@@ -51,7 +54,7 @@ export class ZipSource extends RandomAccessReader {
     if (position < 0 || position + length > sizeBytes) throw new RangeError("The ZIP file ends too early.");
     const { start, bytes } = this.#window;
     if (position < start || position + length > start + bytes.length) {
-      const windowBytes = Math.max(length, Math.min(WINDOW_BYTES, sizeBytes - position));
+      const windowBytes = Math.max(length, Math.min(this.#windowBytes, sizeBytes - position));
       this.#window = { start: position, bytes: await this.#blobs.read(digest, position, windowBytes) };
     }
     const from = position - this.#window.start;

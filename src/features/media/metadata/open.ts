@@ -17,6 +17,7 @@ export interface MediaOptions {
   readonly findPath: (digest: Digest) => Promise<string | undefined>;
   readonly isLocal: (digest: Digest) => boolean;
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
+  readonly onLocated: (tx: Transaction) => void;
   readonly isBusy: () => boolean;
   readonly program: string;
 }

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { FilePlaces } from "../places/file-places.ts";
 import { ELSEWHERE_ID, type Town } from "../places/types.ts";
 import { type MediaInfo, type MediaReading, READING_VERSION } from "./types.ts";
 
@@ -15,13 +16,14 @@ export interface QueuedBlob {
 
 /** The rows of `media_info` and `media_queue`. Changes are made inside a transaction. */
 export class MediaRows {
+  /** The places of files whose metadata has a location. */
+  readonly filePlaces: FilePlaces;
   readonly #sqlite: Database;
   readonly #find;
   readonly #enqueue;
   readonly #next;
   readonly #hasQueued;
   readonly #put;
-  readonly #putPlace;
   readonly #findPlace;
   readonly #enqueueOutdated;
   readonly #noteUnreadable;
@@ -30,6 +32,7 @@ export class MediaRows {
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
+    this.filePlaces = new FilePlaces(sqlite);
     this.#find = sqlite.prepare<MediaInfo, [Uint8Array]>(
       `SELECT ${COLUMNS} FROM media_info WHERE digest = ?1 AND failure IS NULL`,
     );
@@ -46,11 +49,6 @@ export class MediaRows {
          longitude, codec, bitrate, title, artist, album, failure, program, read_at, content_id, motion_offset,
          motion_bytes, place_id, reading)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
-    );
-    this.#putPlace = sqlite.prepare<undefined, [number, string, string | null, string, number, number]>(
-      `INSERT INTO places (id, name, region, country, latitude, longitude) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-       ON CONFLICT (id) DO UPDATE SET name = ?2, region = ?3, country = ?4, latitude = ?5, longitude = ?6
-         WHERE (name, region, country, latitude, longitude) IS NOT (?2, ?3, ?4, ?5, ?6)`,
     );
     this.#findPlace = sqlite.prepare<Town, [Uint8Array, number]>(
       `SELECT p.id, p.name, p.region, p.country, p.latitude, p.longitude FROM media_info m CROSS JOIN places p
@@ -121,9 +119,7 @@ export class MediaRows {
 
   put(digest: Uint8Array, reading: MediaReading, failure: string | null, program: string, nowMs: number): void {
     const { info, contentId, motion, place } = reading;
-    if (place !== null && place !== "elsewhere") {
-      this.#putPlace.run(place.id, place.name, place.region, place.country, place.latitude, place.longitude);
-    }
+    const placeId = place === null ? null : this.filePlaces.putTown(place);
     this.#put.run(
       digest,
       info.width,
@@ -145,7 +141,7 @@ export class MediaRows {
       contentId,
       motion?.offset ?? null,
       motion?.bytes ?? null,
-      place === "elsewhere" ? ELSEWHERE_ID : (place?.id ?? null),
+      placeId,
       READING_VERSION,
     );
   }

@@ -9,7 +9,9 @@ import { BackgroundWork } from "../../../jobs/background-work.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { MediaRows, QueuedBlob } from "./queries.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
 import type { Town } from "../places/types.ts";
+import { readLocation } from "./exif.ts";
 import { hasMetadata, type MediaInfo, type MediaProcess, type MediaReading, NO_MEDIA_INFO } from "./types.ts";
 
 /** Dependencies of {@link MediaInfoService}. */
@@ -25,6 +27,8 @@ export interface MediaInfoOptions {
   readonly isLocal: (digest: Digest) => boolean;
   /** Called in the transaction that stores the metadata of a blob. */
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
+  /** Called in a transaction that stores the places of files by the locations in their metadata. */
+  readonly onLocated: (tx: Transaction) => void;
   /** Whether uploads are in progress: then reading waits up to {@link PATIENCE_MS}. */
   readonly isBusy: () => boolean;
   /** Failures are recorded for this version. */
@@ -38,6 +42,8 @@ const PATIENCE_MS = 2_000;
 const SWEEP_ROWS = 1_000;
 /** Blobs whose results share a commit. */
 const READ_TOGETHER = 16;
+/** Files whose places share a commit. */
+const PLACED_TOGETHER = 64;
 /** Blobs that an earlier version read, queued at a time: new ones wait for no more than these. */
 const OUTDATED_TOGETHER = 64;
 const NOTHING_READ: MediaReading = { info: NO_MEDIA_INFO, contentId: null, motion: null, place: null };
@@ -66,17 +72,26 @@ export class MediaInfoService {
 
   /** The metadata of a file and, for its owner, the town: places are pages of the owner. Undefined for what is unknown. */
   describe(
-    { digest, mediaType }: { readonly digest: Digest; readonly mediaType: string },
+    file: Pick<FileNode, "id" | "digest" | "mediaType" | "metadata">,
     isOwner: boolean,
   ): { media: MediaInfo | undefined; place: Town | undefined } {
-    const media = this.find(digest, mediaType);
-    const hasPosition = isOwner && media !== undefined && media.latitude !== null;
-    return { media, place: hasPosition ? this.#options.rows.findPlace(digestToBytes(digest)) : undefined };
+    const { rows } = this.#options;
+    const media = this.find(file.digest, file.mediaType);
+    if (!isOwner) return { media, place: undefined };
+    if (media !== undefined && media.latitude !== null) {
+      return { media, place: rows.findPlace(digestToBytes(file.digest)) };
+    }
+    return { media, place: file.metadata["location"] === undefined ? undefined : rows.filePlaces.find(file.id) };
   }
 
-  /** Whether blobs are still queued. */
+  /** Whether blobs or places are still queued. */
   get hasPending(): boolean {
-    return this.#options.rows.hasQueued();
+    const { rows } = this.#options;
+    if (rows.hasQueued()) return true;
+    const hasPlaces = rows.filePlaces.hasQueued();
+    // A change of a location alone has no event: then the next request for photos starts the work.
+    if (hasPlaces) this.#reading.wake();
+    return hasPlaces;
   }
 
   /** Queues a blob if its type may have metadata. Inside a transaction. */
@@ -118,8 +133,10 @@ export class MediaInfoService {
   /** Reads what is queued, then what an earlier version read, until nothing is left. */
   async #readAll(stop: AbortSignal): Promise<void> {
     const { rows, writer } = this.#options;
-    do await this.#readQueued(stop);
-    while (!stop.aborted && (await writer.run(() => rows.enqueueOutdated(OUTDATED_TOGETHER))));
+    do {
+      await this.#readQueued(stop);
+      await this.#findPlaces(stop);
+    } while (!stop.aborted && (await writer.run(() => rows.enqueueOutdated(OUTDATED_TOGETHER))));
   }
 
   async #readQueued(stop: AbortSignal): Promise<void> {
@@ -136,6 +153,32 @@ export class MediaInfoService {
       await this.#options.writer.run((tx) => {
         for (const store of results) store(tx);
       });
+    }
+  }
+
+  /** Finds the towns of files by the locations in their metadata. */
+  async #findPlaces(stop: AbortSignal): Promise<void> {
+    const { rows, process, writer, onLocated } = this.#options;
+    for (let some = rows.filePlaces.next(PLACED_TOGETHER); some.length > 0 && !stop.aborted; ) {
+      const found: [nodeId: number, place: MediaReading["place"]][] = [];
+      for (const { nodeId, location } of some) {
+        const [latitude, longitude] =
+          readLocation(location ?? "")
+            ?.split(",")
+            .map(Number) ?? [];
+        if (latitude === undefined || longitude === undefined) {
+          found.push([nodeId, null]);
+          continue;
+        }
+        const result = await process.request({ known: { ...NO_MEDIA_INFO, latitude, longitude } });
+        found.push([nodeId, "reply" in result ? result.reply.place : null]);
+      }
+      if (stop.aborted) return;
+      await writer.run((tx) => {
+        for (const [nodeId, place] of found) rows.filePlaces.put(nodeId, place);
+        onLocated(tx);
+      });
+      some = rows.filePlaces.next(PLACED_TOGETHER);
     }
   }
 

@@ -14,6 +14,13 @@ export interface ImportSource {
    * of a photo into each album. False for file trees, where copies in several folders are intended.
    */
   readonly mergesCopies: boolean;
+  /**
+   * Names the source in every run, such as its address and the account there: the keys of its files are unique in it.
+   * Contains no secret.
+   */
+  readonly identity: string;
+  /** Whether a file can be opened only until the next entry is requested, as in a stream. Each file is opened once then. */
+  readonly isSequential?: true;
   /** Offers everything, in an order that is the same for an unchanged source. Holds a bounded part of the list in memory. */
   entries(signal: AbortSignal): AsyncIterable<SourceEntry>;
   /** Closes files and connections. */
@@ -40,8 +47,10 @@ export interface SourceFile {
   /** Unix milliseconds. */
   readonly modifiedMs: number | undefined;
   readonly details: SourceDetails;
-  /** Opens the content from its first byte. @throws {SourceError} if it can't be read */
-  readonly open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;
+  /** A file of its own, even if the source merges copies and another file has the same content. */
+  readonly isOwnCopy?: true;
+  /** Opens the content from its first byte. Its chunks are not used again. @throws {SourceError} if it can't be read */
+  readonly open: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
 /** What a source knows of a file; absent if it doesn't. */

@@ -31,6 +31,7 @@ test("reads a blob that was queued while the last look for work was committed", 
   const writer = new Writer(db.sqlite, silentLog);
   const read: string[] = [];
   const service = new MediaInfoService({
+    onLocated: () => {},
     rows,
     writer,
     clock: systemClock,

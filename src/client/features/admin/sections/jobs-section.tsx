@@ -7,7 +7,8 @@ import { formatRelative, locale } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
-import { describeDuration, describeResult, describeSchedule, text as jobsText } from "./jobs-text.ts";
+import { describeDuration, describeSchedule, text as jobsText } from "./jobs-text.ts";
+import { describeResult } from "./job-results.ts";
 import type { Job } from "../types.ts";
 import { useAction, useAdminData } from "../api.ts";
 

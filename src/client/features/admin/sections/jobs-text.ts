@@ -1,5 +1,5 @@
 import { defineText } from "../../../base/text.ts";
-import { formatBytes, formatNumber, locale } from "../../../base/format.ts";
+import { locale } from "../../../base/format.ts";
 
 /** The text of the section about jobs. */
 export const text = defineText("admin-jobs", {
@@ -43,6 +43,21 @@ export const text = defineText("admin-jobs", {
   },
   /** What a job does. Some jobs have only the description of the server. */
   descriptions: {
+    "api-keys": "Removes records of API keys and app passwords 90 days after they were deleted.",
+    invites: "Removes invitations 90 days after they expired.",
+    mail: "Gives up on emails that could not be sent in time, and removes old results.",
+    "daily-sample": "Records the storage and transfers of the day for the charts.",
+    locks: "Removes expired file locks of programs.",
+    "login-flows": "Removes expired sign-ins of programs.",
+    trash: "Deletes items permanently when their time in the trash ends.",
+    "old-versions": "Removes earlier versions that exceed the number or age to keep.",
+    notifications: "Removes notifications after 90 days.",
+    webhooks: "Gives up on deliveries after one day, and removes old ones after 30 days.",
+    "quick-check": "Checks the structure of the database for damage.",
+    "blob-places": "Sends files to the bucket, and removes local copies that nobody uses.",
+    "bucket-stock": "Compares the bucket with the database, and registers new files.",
+    "bucket-scrub": "Reads the files that only the bucket has, starting with those checked longest ago.",
+    uploads: "Removes expired uploads, and frees their space.",
     sessions: "Removes expired sign-ins.",
     "rate-limits": "Removes request counts that are no longer needed.",
     audit: "Removes old entries from the audit log.",
@@ -75,13 +90,7 @@ export const text = defineText("admin-jobs", {
   seconds: "{n, number} s",
   minutes: "{n, number} min",
   next: "Next run: {when}",
-  nothingToDo: "Nothing to do.",
   failedHint: "The next run tries again. To check now, run the job. If it still fails, see the server log.",
-  garbage: "Removed {files, plural, one {# unused file} other {# unused files}}, {bytes, number, bytes} freed.",
-  noDamage: "No damage found.",
-  filesChecked: "{what} checked, no damage found.",
-  snapshotTaken: "Snapshot of {size} saved.",
-  done: "Done.",
 });
 
 const NIGHT_ENDS_HOUR = 6;
@@ -105,62 +114,9 @@ export function describeSchedule(pattern: string): string {
   return Number(hour) < NIGHT_ENDS_HOUR ? text.everyNight({ time }) : text.everyDay({ time });
 }
 
-/** The result of a job as a sentence. Some jobs report JSON, for scripts. */
-export function describeResult(job: string, result: string): string {
-  const counts = parseCounts(result);
-  if (counts === undefined) return describeWords(job, result);
-  return job === "gc"
-    ? text.garbage({ files: counts["removed"] ?? 0, bytes: counts["freedBytes"] ?? 0 })
-    : listOf(counts);
-}
-
 /** How long a run took. */
 export function describeDuration(ms: number): string {
   if (ms < 1000) return text.lessThanSecond;
   const seconds = Math.round(ms / 1000);
   return seconds < 120 ? text.seconds({ n: seconds }) : text.minutes({ n: Math.round(seconds / 60) });
-}
-
-function describeWords(job: string, result: string): string {
-  // A file name and a size.
-  const size = job === "snapshot" ? /^[^ ]+, (.+)$/.exec(result)?.[1] : undefined;
-  if (size !== undefined) return text.snapshotTaken({ size });
-  if (job === "journal" && /^\d+ steps?$/.test(result)) return text.done;
-  const checked = /^(\d+ )blobs? read, (.+); 0 new findings$/.exec(result);
-  if (checked !== null)
-    return text.filesChecked({
-      what: `${checked[1] ?? ""}${checked[1] === "1 " ? "file" : "files"}, ${checked[2] ?? ""}`,
-    });
-  return sentence(result.replaceAll(/\bblob/g, "file").replaceAll("findings", "problems"));
-}
-
-function sentence(result: string): string {
-  if (result === "not due" || /^(0 [a-z ]+(, |$))+$/.test(result)) return text.nothingToDo;
-  if (result === "ok") return text.noDamage;
-  if (result === "done") return text.done;
-  return `${result.charAt(0).toUpperCase()}${result.slice(1)}${/[.!]$/.test(result) ? "" : "."}`;
-}
-
-function parseCounts(result: string): Readonly<Record<string, number>> | undefined {
-  if (!result.startsWith("{")) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(result);
-    if (typeof parsed !== "object" || parsed === null) return undefined;
-    return Object.fromEntries(
-      Object.entries(parsed).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
-    );
-  } catch {
-    // Not JSON after all: shown as it is.
-    return undefined;
-  }
-}
-
-/** `setAside: 0` as "set aside: 0", for results without a sentence of their own. */
-function listOf(counts: Readonly<Record<string, number>>): string {
-  const parts = Object.entries(counts).map(([name, count]) => {
-    const words = name.replace(/Bytes$/, "").replaceAll(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
-    return `${words}: ${name.endsWith("Bytes") ? formatBytes(count) : formatNumber(count)}`;
-  });
-  const joined = parts.join(", ");
-  return joined === "" ? text.nothingToDo : sentence(joined);
 }

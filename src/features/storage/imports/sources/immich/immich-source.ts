@@ -32,6 +32,8 @@ const REJECTION =
 export class ImmichSource implements ImportSource {
   readonly kind = "immich";
   readonly mergesCopies = true;
+  /** The IDs of assets are unique among all servers. */
+  readonly identity = "immich";
   readonly #client: ServerClient;
   readonly #api: ImmichApi;
 

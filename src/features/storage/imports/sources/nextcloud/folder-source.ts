@@ -23,10 +23,12 @@ const ENCRYPTED =
 export class NextcloudFolderSource implements ImportSource {
   readonly kind = "nextcloud";
   readonly mergesCopies = false;
+  readonly identity: string;
   readonly #folder: string;
 
   constructor({ folder }: NextcloudFolderSourceOptions) {
     this.#folder = folder;
+    this.identity = `nextcloud ${folder}`;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {

@@ -36,6 +36,7 @@ const LEVELS_MAX = 200;
 export class NextcloudSource implements ImportSource {
   readonly kind = "nextcloud";
   readonly mergesCopies = false;
+  readonly identity: string;
   readonly #client: ServerClient;
   readonly #username: string;
   #comments = 0;
@@ -49,6 +50,7 @@ export class NextcloudSource implements ImportSource {
       credentials: { Authorization: `Basic ${credentials}` },
       rejection: REJECTION,
     });
+    this.identity = `nextcloud ${this.#client.address.href} ${username}`;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {

@@ -1,0 +1,203 @@
+import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { describeSize } from "../../config/quantities.ts";
+import { conductRun, describeEnd, openRun, type RunEnd } from "../../features/storage/imports/conduct-run.ts";
+import { SourceImporter } from "../../features/storage/imports/importer.ts";
+import { ImportProgress, REPORTED_MAX } from "../../features/storage/imports/progress.ts";
+import { RecordedRun } from "../../features/storage/imports/recorded-run.ts";
+import { type ImportSource, SourceError } from "../../features/storage/imports/source.ts";
+import { openArchives } from "../../features/storage/imports/sources/takeout/open-archives.ts";
+import type { ImportCounts, ImportProblem, ImportProblemReason } from "../../features/storage/imports/types.ts";
+import { normalizePath } from "../../lib/path.ts";
+import type { CommandServices } from "../../server/for-commands.ts";
+import { auditEntry } from "../shared/audit-entry.ts";
+import { EXIT, type ExitCode, type RunningCommand, UsageError } from "../shared/command.ts";
+import { count, toJson } from "../shared/output.ts";
+import { describeSeconds, ProgressLine } from "../shared/progress.ts";
+import { requireUser } from "../shared/services.ts";
+import { printProblems, untilSignal, withTransfer } from "../shared/transfer.ts";
+
+/** What is imported, as the command line says. */
+interface SourceRequest {
+  readonly email: string;
+  readonly folder: string;
+  readonly restoresDeleted: boolean;
+  readonly isDryRun: boolean;
+  /** What the source reads, as people call it. */
+  readonly label: string;
+  readonly paths: readonly string[];
+}
+
+/** The result of an import. */
+interface SourceReport {
+  readonly end: RunEnd;
+  readonly counts: ImportCounts;
+  readonly problems: readonly ImportProblem[];
+  readonly durationMs: number;
+}
+
+const TAKEOUT_FOLDER = "/Photos";
+/** What was left out on purpose: the import is complete all the same. */
+const ON_PURPOSE: ReadonlySet<ImportProblemReason> = new Set<ImportProblemReason>([
+  "unsupported",
+  "trashed",
+  "unmatched",
+]);
+
+/** `larder import --from …`: imports from another system. */
+export async function importFromSource(
+  command: RunningCommand,
+  from: string,
+  paths: readonly string[],
+): Promise<ExitCode> {
+  if (from !== "takeout") throw new UsageError(`--from must be takeout, not "${from}".`);
+  if (paths.length === 0) throw new UsageError("Specify the archives of Google Takeout, or the folder that has them.");
+  const request: SourceRequest = {
+    email: command.requiredText("user", "--user EMAIL, the account to import into"),
+    folder: normalizePath(command.text("folder") ?? TAKEOUT_FOLDER),
+    restoresDeleted: command.has("again"),
+    isDryRun: command.has("dryRun"),
+    label: describePaths(paths),
+    paths: paths.map((path) => command.path(path)),
+  };
+  const source = await openSource(request);
+  try {
+    const report = await withTransfer(command, (services, hasServer) =>
+      run(command, services, { ...request, source, hasServer }),
+    );
+    return printReport(command, report, request.isDryRun);
+  } finally {
+    await source.close();
+  }
+}
+
+/** @throws UsageError */
+async function openSource({ paths }: SourceRequest): Promise<ImportSource> {
+  try {
+    return await openArchives(paths);
+  } catch (error) {
+    throw error instanceof SourceError ? new UsageError(error.message) : error;
+  }
+}
+
+async function run(
+  { terminal }: RunningCommand,
+  services: CommandServices,
+  request: SourceRequest & { readonly source: ImportSource; readonly hasServer: boolean },
+): Promise<SourceReport> {
+  const { source, hasServer, folder, restoresDeleted, isDryRun, label, paths } = request;
+  const user = requireUser(services.users, request.email);
+  const { items, runs: rows, namedAlbums } = services.importRows;
+  const importer = new SourceImporter({
+    ...services,
+    items,
+    namedAlbums,
+    reserveSpace: (bytes) => reserve(services, bytes),
+    onStored: () => {},
+  });
+  const startedMs = performance.now();
+  const line = new ProgressLine<ImportCounts>(terminal, describeProgress(startedMs));
+  const onReport = ({ counts }: ImportProgress) => line.show(counts);
+  const options = { user, source, folder, restoresDeleted, isDryRun, hasOtherServer: hasServer, isGentle: hasServer };
+  const conduct = async (signal: AbortSignal): Promise<Omit<SourceReport, "durationMs">> => {
+    if (isDryRun)
+      return preview(importer, { ...options, signal, progress: new ImportProgress(onReport, REPORTED_MAX) });
+    const found = await openRun(
+      { ...services, rows },
+      {
+        accountId: user.id,
+        kind: source.kind,
+        origin: "command",
+        source: label,
+        request: { folder, restoresDeleted, paths },
+        state: "running",
+      },
+    );
+    const recorded = new RecordedRun({ ...services, rows }, found, onReport, REPORTED_MAX);
+    const end = await conductRun(importer, recorded, { ...options, signal }, services.log);
+    const { counts, problems } = recorded.progress;
+    return { end, counts, problems };
+  };
+  const report = await untilSignal(conduct);
+  line.end();
+  const { imported: files, importedBytes: bytes } = report.counts;
+  if (!isDryRun && files > 0) {
+    await services.audit.record(auditEntry("transfer.import", user, { folder, from: source.kind, files, bytes }));
+  }
+  return { ...report, durationMs: Math.round(performance.now() - startedMs) };
+}
+
+/** Runs an import that changes nothing. */
+async function preview(
+  importer: SourceImporter,
+  request: Parameters<SourceImporter["run"]>[0],
+): Promise<Omit<SourceReport, "durationMs">> {
+  const { counts, problems } = request.progress;
+  try {
+    await importer.run(request);
+    return { end: { state: "completed", message: null }, counts, problems };
+  } catch (error) {
+    return { end: describeEnd(error, request.signal), counts, problems };
+  }
+}
+
+function reserve({ storeGuard, reservations }: CommandServices, bytes: number): () => void {
+  storeGuard.check();
+  const release = reservations.reserve(bytes);
+  return () => release();
+}
+
+function describePaths([first = "", ...more]: readonly string[]): string {
+  return more.length === 0 ? basename(first) : `${basename(first)} and ${more.length} more`;
+}
+
+/** Returns the text of the progress: counts, bytes, rate, and the time left. */
+function describeProgress(startedMs: number): (counts: ImportCounts) => string {
+  return ({ total, totalBytes, found, foundBytes, imported, importedBytes }) => {
+    const seconds = (performance.now() - startedMs) / 1_000;
+    const rate = importedBytes > 0 ? `, ${describeSize(Math.round(importedBytes / seconds))}/s` : "";
+    const isCounted = totalBytes !== null && foundBytes > 0;
+    const left = isCounted ? `, about ${describeSeconds(((totalBytes - foundBytes) / foundBytes) * seconds)} left` : "";
+    const ofTotal = total === null ? count(found, "file") : `${found} of ${count(total, "file")}`;
+    return `${ofTotal}, ${imported} imported (${describeSize(importedBytes)})${rate}${left}`;
+  };
+}
+
+function printReport(command: RunningCommand, report: SourceReport, isDryRun: boolean): ExitCode {
+  const { end, counts, problems, durationMs } = report;
+  const failed = Object.entries(counts.problems).filter(([reason]) => !isOnPurpose(reason));
+  const isComplete = end.state === "completed" && failed.length === 0;
+  const json = { ok: isComplete, dryRun: isDryRun, state: end.state, message: end.message, ...counts, durationMs };
+  const reportFile = command.text("report");
+  if (reportFile !== undefined) writeFileSync(command.path(reportFile), toJson({ ...json, list: problems }));
+  if (!command.isJson) {
+    const total = Object.values(counts.problems).reduce((sum, number) => sum + number, 0);
+    const list = problems.map(({ name: path, message }) => ({ path, message, reason: "unreadable" as const }));
+    printProblems(list, total, command.terminal);
+  }
+  command.print({ ...json, list: problems }, `${describe(report, isDryRun)}\n`);
+  return isComplete ? EXIT.success : EXIT.problems;
+}
+
+function isOnPurpose(reason: string): boolean {
+  return [...ON_PURPOSE].some((known) => known === reason);
+}
+
+function describe({ end, counts, durationMs }: SourceReport, isDryRun: boolean): string {
+  const { imported, importedBytes, updated, merged, unchanged, deleted, problems } = counts;
+  const sum = (matches: (reason: string) => boolean) =>
+    Object.entries(problems).reduce((total, [reason, number]) => total + (matches(reason) ? number : 0), 0);
+  const [leftOut, failed] = [sum(isOnPurpose), sum((reason) => !isOnPurpose(reason))];
+  const parts = [
+    `${isDryRun ? "Would import" : "Imported"} ${count(imported, "file")} (${describeSize(importedBytes)})`,
+    ...(updated > 0 ? [`${updated} new versions`] : []),
+    ...(merged > 0 ? [`${merged} copies joined with their originals`] : []),
+    ...(unchanged > 0 ? [`${unchanged} imported before`] : []),
+    ...(deleted > 0 ? [`${deleted} deleted since then and left out (--again imports them)`] : []),
+    ...(leftOut > 0 ? [`${leftOut} left out`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+  ];
+  const message = end.message === null ? "" : ` ${end.message}`;
+  const ending = end.state === "completed" ? "" : `${message} Run the same command again to continue.`;
+  return `${parts.join("; ")}. ${describeSeconds(durationMs / 1_000)}.${ending === "" ? "" : ` ${ending.trim()}`}`;
+}

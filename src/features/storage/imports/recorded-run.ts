@@ -1,0 +1,80 @@
+import type { Writer } from "../../../db/transaction.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import { ImportProgress, LISTED_MAX } from "./progress.ts";
+import type { RunRows } from "./queries.ts";
+import type { ImportRun, RunState } from "./types.ts";
+
+/** Dependencies of {@link RecordedRun}. */
+interface RecordedRunOptions {
+  readonly rows: RunRows;
+  readonly writer: Pick<Writer, "run">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const EVERY_MS = 1_000;
+
+/** Records the progress of a run, at most once a second. */
+export class RecordedRun {
+  readonly progress: ImportProgress;
+  readonly #options: RecordedRunOptions;
+  readonly #run: ImportRun;
+  #nextMs = 0;
+  #recorded = 0;
+  #recording: Promise<void> = Promise.resolve();
+
+  /** @param onReport called at intervals, in addition. @param listedMax of the problems in memory; fewer are recorded */
+  constructor(
+    options: RecordedRunOptions,
+    run: ImportRun,
+    onReport: (progress: ImportProgress) => void = () => {},
+    listedMax = LISTED_MAX,
+  ) {
+    this.#options = options;
+    this.#run = run;
+    this.progress = new ImportProgress((progress) => {
+      onReport(progress);
+      this.#recordSoon();
+    }, listedMax);
+  }
+
+  /** Begins: the problems of an earlier part of the run are found again. */
+  async begin(): Promise<void> {
+    const { rows, writer, clock } = this.#options;
+    await writer.run(() => {
+      rows.removeProblems(this.#run.id);
+      rows.change(this.#run.id, { state: "running", message: null, counts: this.progress.counts }, clock.nowMs());
+    });
+  }
+
+  /** Records the end, or that the run waits. */
+  async end(state: RunState, message: string | null): Promise<void> {
+    await this.#recording;
+    await this.#record(state, message);
+  }
+
+  #recordSoon(): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#nextMs) return;
+    this.#nextMs = nowMs + EVERY_MS;
+    this.#recording = this.#recording
+      .then(() => this.#record("running", null))
+      .catch((error: unknown) => this.#options.log.warn("The progress of an import could not be recorded.", { error }));
+  }
+
+  #record(state: RunState, message: string | null): Promise<void> {
+    const { rows, writer, clock } = this.#options;
+    const { counts, problems } = this.progress;
+    const first = this.#recorded;
+    const fresh = problems.slice(first, LISTED_MAX);
+    return writer
+      .run(() => {
+        rows.addProblems(this.#run.id, fresh, first);
+        rows.change(this.#run.id, { state, message, counts }, clock.nowMs());
+      })
+      .then(() => {
+        this.#recorded = first + fresh.length;
+      });
+  }
+}
