@@ -80,8 +80,7 @@ export const mailTexts = defineTexts("mail", {
   appPassword: "A new app password was created",
   appPasswordText:
     "The app password “{name}” was created for your Larder account. A program can use it to open your files.",
-  appPasswordHint:
-    "If you did not create it, end its access in Settings, under Devices, and change your password.",
+  appPasswordHint: "If you did not create it, end its access in Settings, under Devices, and change your password.",
   signIn: "A sign-in method was added",
   signInText: "You can now sign in to your Larder account with “{name}”.",
 });

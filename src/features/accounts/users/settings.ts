@@ -92,7 +92,12 @@ export function changeSettings(json: string, change: SettingsChange): string {
   // Not the default: the next sign-in brings the language of the browser.
   const language = change.language ?? stored.language;
   const pins = readPins(json);
-  return JSON.stringify({ ...merge(readSettings(json), change), language, versioning, ...(pins.length > 0 && { pins }) });
+  return JSON.stringify({
+    ...merge(readSettings(json), change),
+    language,
+    versioning,
+    ...(pins.length > 0 && { pins }),
+  });
 }
 
 /** Most folders and albums that an account can pin. */

@@ -190,7 +190,7 @@ test("a storage warning states the usage in readable units", async () => {
     "80",
   ]);
   expect(bench.inbox(ann, phone)[0]).toBe(
-    "You have used 4.8 GB of 5.0 GB. Delete files you don't need, or ask for more storage.",
+    "You have used 4.8 GB of 5 GB. Delete files you don't need, or ask for more storage.",
   );
   expect(bench.inbox(ann, phone)[1]).toContain("You can't upload files until you free up space.");
 });
