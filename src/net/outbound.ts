@@ -13,7 +13,7 @@ import { AppError } from "../errors.ts";
 import { isPublicAddress, normalizeAddress } from "../lib/cidr.ts";
 import type { AllowedTargets } from "../lib/allowed-targets.ts";
 import { codeOf, OutboundError, translate } from "./outbound-error.ts";
-import { sendTo } from "./outbound-connection.ts";
+import { type OutboundConnections, sendTo } from "./outbound-connection.ts";
 import { SilenceLimit, streamOf } from "./outbound-stream.ts";
 import { hostOf, portOf } from "./target.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -60,6 +60,8 @@ export interface OutboundStreamRequest {
   readonly body?: Uint8Array | undefined;
   /** Aborts the request, and the body of its response. */
   readonly signal?: AbortSignal | undefined;
+  /** Connections to reuse; without it, the request has its own. */
+  readonly connections?: OutboundConnections | undefined;
 }
 
 /** A response whose body is read as a stream. Its connection stays open until the body was read or canceled. */

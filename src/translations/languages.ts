@@ -9,7 +9,11 @@ export interface Language {
 }
 
 /** All languages, in the order of the list in the settings. English is the language of the source. */
-export const LANGUAGES: readonly Language[] = [{ tag: "en", name: "English" }];
+export const LANGUAGES: readonly Language[] = [
+  { tag: "en", name: "English" },
+  { tag: "de", name: "Deutsch" },
+  { tag: "fr", name: "Français" },
+];
 
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);
 

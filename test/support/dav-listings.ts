@@ -39,8 +39,12 @@ export const FILES_PATH = "/remote.php/dav/files/ada/";
 /**
  * A Nextcloud at the root of the server, with the account `ada`.
  * @param items names below the files of the account, percent-encoded: `a.txt`, `sub/`, `sub/b.txt`
+ * @param ofFolder properties of each listed folder
  */
-export function nextcloud(items: Record<string, Omit<ListedItem, "href"> & { readonly content?: string }>) {
+export function nextcloud(
+  items: Record<string, Omit<ListedItem, "href"> & { readonly content?: string }>,
+  ofFolder = "",
+) {
   return (request: ReceivedRequest): ScriptedResponse | undefined => {
     const path = request.path.split("?")[0] ?? "";
     if (path === "/status.php") return { body: JSON.stringify({ versionstring: "31.0.4", productname: "Nextcloud" }) };
@@ -54,7 +58,7 @@ export function nextcloud(items: Record<string, Omit<ListedItem, "href"> & { rea
     };
     const members = Object.entries(items).filter(([other]) => isMember(other));
     return multistatus([
-      { href: path },
+      { href: path, properties: ofFolder },
       ...members.map(([other, { content = "", ...item }]) => ({
         href: FILES_PATH + other,
         sizeBytes: Buffer.byteLength(content),

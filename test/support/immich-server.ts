@@ -7,7 +7,7 @@ import type { ReceivedRequest, ScriptedResponse } from "./import-sources.ts";
 export interface FakeAsset {
   readonly id: string;
   readonly fileName: string;
-  readonly content: string;
+  readonly content: string | Uint8Array;
   /** The account by default. */
   readonly ownerId?: string;
   /** With an offset. Default: noon of a day in July 2024, in Berlin. */

@@ -1,31 +1,25 @@
 import { writeFileSync } from "node:fs";
-import { basename } from "node:path";
 import { describeSize } from "../../config/quantities.ts";
 import { conductRun, describeEnd, openRun, type RunEnd } from "../../features/storage/imports/conduct-run.ts";
 import { SourceImporter } from "../../features/storage/imports/importer.ts";
 import { ImportProgress, REPORTED_MAX } from "../../features/storage/imports/progress.ts";
 import { RecordedRun } from "../../features/storage/imports/recorded-run.ts";
-import { type ImportSource, SourceError } from "../../features/storage/imports/source.ts";
-import { openArchives } from "../../features/storage/imports/sources/takeout/open-archives.ts";
 import type { ImportCounts, ImportProblem, ImportProblemReason } from "../../features/storage/imports/types.ts";
 import { normalizePath } from "../../lib/path.ts";
 import type { CommandServices } from "../../server/for-commands.ts";
 import { auditEntry } from "../shared/audit-entry.ts";
-import { EXIT, type ExitCode, type RunningCommand, UsageError } from "../shared/command.ts";
+import { EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
 import { count, toJson } from "../shared/output.ts";
 import { describeSeconds, ProgressLine } from "../shared/progress.ts";
 import { requireUser } from "../shared/services.ts";
 import { printProblems, untilSignal, withTransfer } from "../shared/transfer.ts";
+import { type NamedSource, openNamedSource } from "./named-source.ts";
 
 /** What is imported, as the command line says. */
-interface SourceRequest {
+interface SourceRequest extends NamedSource {
   readonly email: string;
-  readonly folder: string;
   readonly restoresDeleted: boolean;
   readonly isDryRun: boolean;
-  /** What the source reads, as people call it. */
-  readonly label: string;
-  readonly paths: readonly string[];
 }
 
 /** The result of an import. */
@@ -36,7 +30,6 @@ interface SourceReport {
   readonly durationMs: number;
 }
 
-const TAKEOUT_FOLDER = "/Photos";
 /** What was left out on purpose: the import is complete all the same. */
 const ON_PURPOSE: ReadonlySet<ImportProblemReason> = new Set<ImportProblemReason>([
   "unsupported",
@@ -50,40 +43,29 @@ export async function importFromSource(
   from: string,
   paths: readonly string[],
 ): Promise<ExitCode> {
-  if (from !== "takeout") throw new UsageError(`--from must be takeout, not "${from}".`);
-  if (paths.length === 0) throw new UsageError("Specify the archives of Google Takeout, or the folder that has them.");
+  const email = command.requiredText("user", "--user EMAIL, the account to import into");
+  const { folder, ...named } = await openNamedSource(command, from, paths);
   const request: SourceRequest = {
-    email: command.requiredText("user", "--user EMAIL, the account to import into"),
-    folder: normalizePath(command.text("folder") ?? TAKEOUT_FOLDER),
+    ...named,
+    email,
+    folder: normalizePath(command.text("folder") ?? folder),
     restoresDeleted: command.has("again"),
     isDryRun: command.has("dryRun"),
-    label: describePaths(paths),
-    paths: paths.map((path) => command.path(path)),
   };
-  const source = await openSource(request);
   try {
     const report = await withTransfer(command, (services, hasServer) =>
-      run(command, services, { ...request, source, hasServer }),
+      run(command, services, { ...request, hasServer }),
     );
     return printReport(command, report, request.isDryRun);
   } finally {
-    await source.close();
-  }
-}
-
-/** @throws UsageError */
-async function openSource({ paths }: SourceRequest): Promise<ImportSource> {
-  try {
-    return await openArchives(paths);
-  } catch (error) {
-    throw error instanceof SourceError ? new UsageError(error.message) : error;
+    await request.source.close();
   }
 }
 
 async function run(
   { terminal }: RunningCommand,
   services: CommandServices,
-  request: SourceRequest & { readonly source: ImportSource; readonly hasServer: boolean },
+  request: SourceRequest & { readonly hasServer: boolean },
 ): Promise<SourceReport> {
   const { source, hasServer, folder, restoresDeleted, isDryRun, label, paths } = request;
   const user = requireUser(services.users, request.email);
@@ -145,10 +127,6 @@ function reserve({ storeGuard, reservations }: CommandServices, bytes: number): 
   storeGuard.check();
   const release = reservations.reserve(bytes);
   return () => release();
-}
-
-function describePaths([first = "", ...more]: readonly string[]): string {
-  return more.length === 0 ? basename(first) : `${basename(first)} and ${more.length} more`;
 }
 
 /** Returns the text of the progress: counts, bytes, rate, and the time left. */

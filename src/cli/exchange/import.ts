@@ -1,3 +1,4 @@
+import { SOURCE_KINDS } from "../../features/storage/imports/source.ts";
 import { DATA_SETTINGS, defineCommand, UsageError } from "../shared/command.ts";
 import { importFolder } from "./import-folder.ts";
 import { importFromSource } from "./import-source.ts";
@@ -6,7 +7,8 @@ import { importFromSource } from "./import-source.ts";
 export const define = defineCommand({
   argument: [
     "[paths...]",
-    "Folder on this machine to import; with --from takeout, archives or folders that have them.",
+    "Folder on this machine to import; with --from takeout, archives or folders that have them; with --from nextcloud, " +
+      "the folder of one account in its data directory.",
   ],
   description:
     "Import a folder of this machine into an account, with names and modification times. The server may run at the same " +
@@ -17,8 +19,15 @@ export const define = defineCommand({
     "stored is not stored again, and files that you deleted since then stay deleted.",
   options: [
     ["--user <email>", "Account to import into. (required)"],
-    ["--folder <path>", "Target folder in the account. (default: /; with --from takeout: /Photos)"],
-    ["--from <takeout>", "Import archives of Google Takeout as they were downloaded, all parts at once."],
+    ["--folder <path>", "Target folder in the account. (default: /; with --from takeout and immich: /Photos)"],
+    [
+      `--from <${SOURCE_KINDS.join("|")}>`,
+      "Import archives of Google Takeout as they were downloaded, all parts at once; an account of a Nextcloud, an " +
+        "ownCloud, or a folder of another WebDAV server; or an account of an Immich.",
+    ],
+    ["--url <address>", "Address of the Nextcloud, the WebDAV folder, or the Immich."],
+    ["--username <name>", "User name there, for a Nextcloud and WebDAV."],
+    ["--secret-file <file>", "Read the app password or the API key from this file; - means standard input."],
     ["--again", "With --from: import files again that were deleted since an earlier import."],
     ["--report <file>", "With --from: write everything that was not imported to this file, as JSON."],
     [
@@ -38,7 +47,8 @@ export const define = defineCommand({
   settings: [...DATA_SETTINGS, "minFreeSpace"],
   examples:
     "larder import /home/anna/Pictures --user anna@example.org --folder /Pictures\n" +
-    "larder import --from takeout /home/anna/Downloads --user anna@example.org",
+    "larder import --from takeout /home/anna/Downloads --user anna@example.org\n" +
+    "larder import --from immich --url https://photos.example.org --secret-file ./api-key --user anna@example.org",
   problems: "some files could not be imported; all others were",
   needsDatabase: true,
   run(command, paths) {

@@ -13,7 +13,9 @@ type LoadTexts = () => Promise<{ readonly default: Translation; readonly transfo
  * untranslated text.
  */
 const TEXTS: Readonly<Record<string, LoadTexts>> = {
+  de: () => import("../../translations/de/client.json"),
   "ar-XB": () => import("../translations/pseudo.ts"),
+  fr: () => import("../../translations/fr/client.json"),
 };
 
 /** Loads the texts of the chosen language and sets the document's language and direction. */

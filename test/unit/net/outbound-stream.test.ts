@@ -1,8 +1,10 @@
 // Responses of any length, read as streams, from addresses that are checked as all others are.
 import { afterAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
 import { CidrList } from "../../../src/lib/cidr.ts";
+import { OutboundConnections } from "../../../src/net/outbound-connection.ts";
 import { OutboundError } from "../../../src/net/outbound-error.ts";
 import { Outbound, type OutboundStreamRequest } from "../../../src/net/outbound.ts";
 
@@ -171,6 +173,52 @@ describe("a body", () => {
     giveUp.abort();
     expect(await failureOf(reader.read())).toBe("aborted");
     expect(await failureOf(outbound().open(url, { ...GET, signal: giveUp.signal }))).toBe("aborted");
+  });
+});
+
+describe("connections", () => {
+  /** A server that counts its connections. */
+  async function countingServer(host: string, port = 0) {
+    let opened = 0;
+    const counting = createHttpServer((_request, response) => response.end(host)).listen(port, host);
+    counting.on("connection", () => opened++);
+    servers.push(counting);
+    await once(counting, "listening");
+    const address = counting.address();
+    if (address === null || typeof address === "string") throw new Error("the server doesn't listen");
+    return { port: address.port, opened: () => opened };
+  }
+
+  test("are reused if the caller keeps them", async () => {
+    const { port, opened } = await countingServer("127.0.0.1");
+    const connections = new OutboundConnections();
+    const request = { ...GET, connections };
+    for (let at = 0; at < 5; at++) {
+      // oxlint-disable-next-line no-await-in-loop
+      await drain((await outbound().open(`http://127.0.0.1:${port}/`, request)).body);
+    }
+    expect(opened()).toBe(1);
+    connections.close();
+    await drain((await outbound().open(`http://127.0.0.1:${port}/`, request)).body);
+    await drain((await outbound().open(`http://127.0.0.1:${port}/`, GET)).body);
+    expect(opened()).toBe(3);
+    connections.close();
+  });
+
+  test("are never reused for another address of the same name", async () => {
+    const { port } = await countingServer("127.0.0.1");
+    await countingServer("127.0.0.2", port);
+    const addresses = ["127.0.0.1", "127.0.0.2", "10.0.0.1"];
+    const moving = new Outbound({
+      allow: CidrList.parse(["127.0.0.0/8"]),
+      resolve: async () => addresses.splice(0, 1),
+    });
+    const connections = new OutboundConnections();
+    const open = async () => moving.open(`http://moving.test:${port}/`, { ...GET, connections });
+    expect(Buffer.from(await read((await open()).body)).toString()).toBe("127.0.0.1");
+    expect(Buffer.from(await read((await open()).body)).toString()).toBe("127.0.0.2");
+    expect(await failureOf(open())).toBe("forbidden");
+    connections.close();
   });
 });
 

@@ -1,5 +1,8 @@
 // What the source for Nextcloud does with responses that a running Larder does not send.
 import { describe, expect, test } from "bun:test";
+import { AllowedTargets } from "../../../../../src/lib/allowed-targets.ts";
+import { Outbound } from "../../../../../src/net/outbound.ts";
+import { findUnusedPort } from "../../../../support/push-services.ts";
 import { operatorNetwork } from "../../../../../src/features/storage/imports/sources/server/network.ts";
 import { NextcloudSource } from "../../../../../src/features/storage/imports/sources/nextcloud/webdav-source.ts";
 import { FILES_PATH, multistatus, nextcloud } from "../../../../support/dav-listings.ts";
@@ -55,6 +58,20 @@ describe("the address", () => {
     server.respond(ONE_FILE);
     expect((await readSource(source(server.url, "ada@example.org"))).files).toHaveLength(1);
     expect(server.requests.every(({ path }) => !path.includes("example.org"))).toBe(true);
+  });
+
+  test("makes no difference for what was imported before", async () => {
+    server.respond(nextcloud({ "a.txt": {} }, "<oc:fileid>7</oc:fileid><oc:id>00000007oc8s3kqz1x</oc:id>"));
+    const sources = [
+      source(),
+      source(server.url.replace("127.0.0.1", "localhost"), "ada@example.org"),
+      source(`${server.url}${FILES_PATH}`),
+    ];
+    for (const one of sources) {
+      // oxlint-disable-next-line no-await-in-loop
+      await readSource(one);
+    }
+    expect(new Set(sources.map(({ identity }) => identity))).toEqual(new Set(["nextcloud oc8s3kqz1x ada"]));
   });
 
   test("of another server is named, but gets no credentials", async () => {
@@ -338,6 +355,30 @@ describe("a download", () => {
       }
     })();
     expect((await failureOf(work)).message).toContain("rejected the user name or the password");
+  });
+});
+
+test("a server of this machine is not reached for users", async () => {
+  server.respond(ONE_FILE);
+  const network = new Outbound({ allow: AllowedTargets.parse([]) });
+  for (const address of [server.url, server.url.replace("http", "https")]) {
+    const guarded = new NextcloudSource({ network, address, username: "ada", password: PASSWORD });
+    // oxlint-disable-next-line no-await-in-loop
+    const { message, isTemporary } = await failureOf(readSource(guarded));
+    expect(message).toContain("ask the administrator to allow it (LARDER_OUTBOUND_ALLOW)");
+    expect(isTemporary).toBe(false);
+  }
+  expect(server.requests).toEqual([]);
+});
+
+test("what is in a private network is not described to users", async () => {
+  const network = new Outbound({ allow: AllowedTargets.parse(["127.0.0.1"]) });
+  const address = `http://127.0.0.1:${await findUnusedPort()}`;
+  const backoff = { firstMs: 1, maxMs: 2 };
+  const guarded = new NextcloudSource({ network, address, username: "ada", password: PASSWORD, backoff });
+  expect(await failureOf(readSource(guarded))).toEqual({
+    message: "The server could not be reached. Check its address.",
+    isTemporary: true,
   });
 });
 

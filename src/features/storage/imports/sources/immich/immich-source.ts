@@ -63,7 +63,7 @@ export class ImmichSource implements ImportSource {
   }
 
   async close(): Promise<void> {
-    // Each request has its own connection, which ends with it.
+    this.#client.close();
   }
 
   /** Searches that find all assets, but not those in the trash, and not the videos of live photos. */

@@ -13,6 +13,8 @@ export interface DavEntry {
   /** Without the quotes. */
   readonly etag: string | undefined;
   readonly fileId: string | undefined;
+  /** Distinguishes the server from others, under any address. */
+  readonly instanceId: string | undefined;
   readonly isFavorite: boolean;
   readonly tags: readonly string[];
   readonly checksum: Checksum | undefined;
@@ -30,7 +32,7 @@ const NEXTCLOUD = "http://nextcloud.org/ns";
 export const PROPERTIES_REQUEST = `<?xml version="1.0" encoding="utf-8"?>
 <d:propfind xmlns:d="${DAV}" xmlns:oc="${OWNCLOUD}" xmlns:nc="${NEXTCLOUD}"><d:prop>
 <d:resourcetype/><d:getcontentlength/><d:getlastmodified/><d:getetag/>
-<oc:fileid/><oc:size/><oc:favorite/><oc:checksums/><oc:permissions/><oc:tags/><oc:comments-count/>
+<oc:fileid/><oc:id/><oc:size/><oc:favorite/><oc:checksums/><oc:permissions/><oc:tags/><oc:comments-count/>
 <nc:system-tags/><nc:mount-type/><nc:is-encrypted/>
 </d:prop></d:propfind>`;
 
@@ -52,6 +54,8 @@ export function toDavEntry({ properties }: DavResponse, segment: string): DavEnt
     modifiedMs: Number.isNaN(modifiedMs) ? undefined : modifiedMs,
     etag: textOf(DAV, "getetag").replace(/^(?:W\/)?"(.*)"$/, "$1") || undefined,
     fileId: textOf(OWNCLOUD, "fileid") || undefined,
+    // The ID of the file, followed by that of the server: 00000042oc8s3kqz1x.
+    instanceId: /^\d{8,}([a-z]\w+)$/.exec(textOf(OWNCLOUD, "id"))?.[1],
     isFavorite: (toCount(textOf(OWNCLOUD, "favorite")) ?? 0) > 0,
     tags: [...tagsOf(valueOf(NEXTCLOUD, "system-tags")), ...tagsOf(valueOf(OWNCLOUD, "tags"))],
     checksum: toChecksum(valueOf(OWNCLOUD, "checksums")),

@@ -1,6 +1,6 @@
 import type { Dirent, Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type ImportSource, type LeftOut, SourceError, type SourceEntry } from "../../source.ts";
 import { type DiskFile, isEncrypted, openDiskFile } from "./disk-file.ts";
 import { describeCode, findFiles, listElsewhere } from "./files-folder.ts";
@@ -28,7 +28,7 @@ export class NextcloudFolderSource implements ImportSource {
 
   constructor({ folder }: NextcloudFolderSourceOptions) {
     this.#folder = folder;
-    this.identity = `nextcloud ${folder}`;
+    this.identity = `nextcloud ${resolve(folder).replace(/\/files$/, "")}`;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {

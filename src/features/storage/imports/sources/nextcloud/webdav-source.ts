@@ -36,9 +36,9 @@ const LEVELS_MAX = 200;
 export class NextcloudSource implements ImportSource {
   readonly kind = "nextcloud";
   readonly mergesCopies = false;
-  readonly identity: string;
   readonly #client: ServerClient;
   readonly #username: string;
+  #identity: string;
   #comments = 0;
 
   /** @throws SourceError if the address is invalid */
@@ -50,13 +50,19 @@ export class NextcloudSource implements ImportSource {
       credentials: { Authorization: `Basic ${credentials}` },
       rejection: REJECTION,
     });
-    this.identity = `nextcloud ${this.#client.address.href} ${username}`;
+    this.#identity = `nextcloud ${this.#client.address.href} ${username}`;
+  }
+
+  /** The same under all addresses of a Nextcloud, once the first entry was offered. */
+  get identity(): string {
+    return this.#identity;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {
     this.#comments = 0;
     const folder = await findFolder(this.#client, this.#username, signal);
     const top = await this.#listTop(folder, signal);
+    this.#identity = identityOf(folder, top, this.#username);
     yield { type: "total", files: undefined, sizeBytes: top.self?.sizeBytes };
     if (folder.account !== undefined) {
       for await (const leftOut of listLeftOut(this.#client, folder.account, signal)) yield { type: "leftOut", leftOut };
@@ -69,7 +75,7 @@ export class NextcloudSource implements ImportSource {
   }
 
   async close(): Promise<void> {
-    // Each request has its own connection, which ends with it.
+    this.#client.close();
   }
 
   /** @throws SourceError if the address is not that of a folder */
@@ -142,6 +148,11 @@ export class NextcloudSource implements ImportSource {
       open: (signal) => download(this.#client, url, { sizeBytes, checksum }, signal),
     };
   }
+}
+
+function identityOf({ url, account }: DavFolder, { self }: ListedFolder, username: string): string {
+  if (account === undefined) return `nextcloud ${url.href} ${username}`;
+  return `nextcloud ${self?.instanceId ?? account.root.href} ${account.userId}`;
 }
 
 function leftOutEntry(leftOut: LeftOut): SourceEntry {

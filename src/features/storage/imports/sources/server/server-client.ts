@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Backoff, backoffMs } from "../../../../../lib/backoff.ts";
 import { type Clock, systemClock } from "../../../../../lib/clock.ts";
 import { OutboundError } from "../../../../../net/outbound-error.ts";
+import { OutboundConnections } from "../../../../../net/outbound-connection.ts";
 import type { OutboundStreamRequest, OutboundStreamResponse } from "../../../../../net/outbound.ts";
 import { SourceError } from "../../source.ts";
 import { describeFailure, type FailedAttempt, StatusError, temporaryFailure } from "./failures.ts";
@@ -52,6 +53,7 @@ export class ServerClient {
   /** The address that the person entered, without search and fragment. Its path ends with a slash. */
   readonly address: URL;
   readonly #options: ServerClientOptions;
+  readonly #connections = new OutboundConnections();
   #rejected: SourceError | undefined;
   /** Files and folders in a row that the server failed to deliver. */
   #failuresInRow = 0;
@@ -65,6 +67,11 @@ export class ServerClient {
   /** Continues only if the server has not rejected the credentials. @throws SourceError */
   checkAccess(): void {
     if (this.#rejected !== undefined) throw this.#rejected;
+  }
+
+  /** Closes all connections. */
+  close(): void {
+    this.#connections.close();
   }
 
   /** Call this when the server delivered a file or the list of a folder. */
@@ -169,6 +176,7 @@ export class ServerClient {
         headers: { "User-Agent": "Larder", "Accept-Encoding": "identity", ...request.headers, ...credentials },
         ...(request.body !== undefined && { body: Buffer.from(request.body) }),
         signal: request.signal,
+        connections: this.#connections,
       });
       const failure = temporaryFailure(response, clock.nowMs());
       if (failure === undefined && response.status !== 401) return response;
