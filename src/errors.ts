@@ -40,6 +40,7 @@ export const REASONS = [
   "idempotency_key",
   "last_admin",
   "upload_state",
+  "import_state",
   "upload_offset",
   "final_upload",
   "deleted_by_you",

@@ -15,6 +15,7 @@ export const TAGS = {
   Versions: "Earlier versions of a file.",
   Trash: "Deleted files and folders that can be restored.",
   Albums: "Files in an order of their own.",
+  Imports: "Files and photos from Google Takeout, Nextcloud, and Immich.",
   Shares: "Links, drop boxes, and shares between accounts.",
   "Public links": "What anyone with a link can do, without an account.",
   Users: "Your own account: profile, settings, usage, sessions, keys, devices.",

@@ -53,6 +53,7 @@ export const ERROR_RESPONSES = {
   idempotency_key: [409, "VALIDATION_ERROR"],
   last_admin: [409, "VALIDATION_ERROR"],
   upload_state: [409, "VALIDATION_ERROR"],
+  import_state: [409, "VALIDATION_ERROR"],
   upload_offset: [409, "VALIDATION_ERROR"],
   deleted_by_you: [409, "VALIDATION_ERROR"],
   confirmation_required: [409, "VALIDATION_ERROR"],

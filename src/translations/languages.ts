@@ -12,6 +12,7 @@ export interface Language {
 export const LANGUAGES: readonly Language[] = [
   { tag: "en", name: "English" },
   { tag: "de", name: "Deutsch" },
+  { tag: "es", name: "Español" },
   { tag: "fr", name: "Français" },
 ];
 

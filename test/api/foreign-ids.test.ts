@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { lock } from "../support/dav-locks.ts";
-import { expectStatus } from "../support/expect.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { ApiDocument, type JsonObject, asObject } from "../support/openapi.ts";
@@ -15,6 +15,7 @@ import {
   type SampledOperation,
 } from "../support/sample-requests.ts";
 import { sharedServer } from "../support/server.ts";
+import { takeoutZip } from "../support/takeout.ts";
 import { planUpload } from "../support/uploads.ts";
 import { connectDav } from "../support/webdav.ts";
 
@@ -41,6 +42,7 @@ type Kind =
   | "conflict"
   | "user"
   | "group"
+  | "import"
   | "invite";
 
 /** A well-formed id of each kind that never existed. */
@@ -65,6 +67,7 @@ const unknownIds: Record<Kind, string> = {
   user: "usr_00000000000000000000",
   invite: "inv_00000000000000000000",
   group: "grp_00000000000000000000",
+  import: "imp_00000000000000000000",
 };
 
 /** The kind of `{id}` by the beginning of the path; the first match applies. */
@@ -85,6 +88,8 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/users/{id}/avatar", "user"],
   ["/api/users/groups/", "group"],
   ["/api/webhooks/", "webhook"],
+  ["/api/imports/", "import"],
+  ["/api/admin/imports/", "import"],
   ["/api/admin/users/", "user"],
   ["/api/admin/invites/", "invite"],
   ["/api/admin/groups/", "group"],
@@ -166,12 +171,23 @@ async function createEverything(account: Account): Promise<Record<Kind, string>>
     ),
     lock: await readId(client.get("/api/users/locks"), "data.locks.0.id"),
     device: phone.deviceId,
+    import: await importArchive(client),
     upload: (await planUpload(phone.client, "secret upload")).uploadId,
     webhook: await readId(
       client.post("/api/webhooks", { url: "https://example.org/secret", events: ["file.created"] }),
     ),
     notification: notification ?? unknownIds.notification,
   };
+}
+
+/** Imports an archive. @returns the id of the import, which has ended */
+async function importArchive(client: Client): Promise<string> {
+  const archive = await client.storedId(takeoutZip([]), { name: "secret.zip" });
+  const id = (await client.post("/api/imports", { kind: "takeout", fileIds: [archive] })).string("data.id");
+  await eventually("the import has ended", async () => {
+    return (await client.get(`/api/imports/${id}`)).at("data.state") === "completed";
+  });
+  return id;
 }
 
 /** Everything that the owner sees, except dates that change by reading. */
@@ -196,6 +212,7 @@ async function readState({ client }: Account): Promise<unknown> {
     "/api/users/locks",
     "/api/users/devices",
     "/api/webhooks",
+    "/api/imports",
   ];
   const responses = await Promise.all(paths.map((path) => client.get(path)));
   const isConstant = (key: string) => !/^last|At$|^downloadCount$|^used/.test(key);

@@ -8,7 +8,7 @@ export interface Schemas {
       readonly code: "VALIDATION_ERROR" | "AUTHENTICATION_FAILED" | "INSUFFICIENT_PERMISSIONS" | "RESOURCE_NOT_FOUND" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "DATABASE_ERROR" | "SERVICE_UNAVAILABLE" | "STORAGE_ERROR";
       readonly message: string;
       readonly details: {
-        readonly reason: "invalid_json" | "invalid_field" | "invalid_multipart" | "invalid_path" | "path_too_long" | "invalid_request" | "checksum_mismatch" | "not_a_folder" | "chunk_size" | "chunk_checksum" | "forbidden_target" | "missing_token" | "invalid_token" | "expired_token" | "revoked_token" | "bad_credentials" | "password_required" | "second_factor_required" | "invalid_code" | "role" | "scope" | "share_permission" | "csrf" | "account_disabled" | "device_limit" | "signup_closed" | "email_unconfirmed" | "final_upload" | "not_found" | "method_not_allowed" | "email_taken" | "name_taken" | "locked" | "folder_not_empty" | "version_conflict" | "idempotency_key" | "last_admin" | "upload_state" | "upload_offset" | "deleted_by_you" | "confirmation_required" | "body_timeout" | "upload_expired" | "share_expired" | "share_used_up" | "precondition_failed" | "file_too_large" | "quota_exceeded" | "body_too_large" | "headers_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "rate_limited" | "unexpected" | "database_error" | "database_busy" | "storage_error" | "content_missing" | "content_damaged" | "store_missing" | "starting" | "shutting_down" | "overloaded" | "provider_unavailable" | "thumbnail_pending" | "disk_full";
+        readonly reason: "invalid_json" | "invalid_field" | "invalid_multipart" | "invalid_path" | "path_too_long" | "invalid_request" | "checksum_mismatch" | "not_a_folder" | "chunk_size" | "chunk_checksum" | "forbidden_target" | "missing_token" | "invalid_token" | "expired_token" | "revoked_token" | "bad_credentials" | "password_required" | "second_factor_required" | "invalid_code" | "role" | "scope" | "share_permission" | "csrf" | "account_disabled" | "device_limit" | "signup_closed" | "email_unconfirmed" | "final_upload" | "not_found" | "method_not_allowed" | "email_taken" | "name_taken" | "locked" | "folder_not_empty" | "version_conflict" | "idempotency_key" | "last_admin" | "upload_state" | "import_state" | "upload_offset" | "deleted_by_you" | "confirmation_required" | "body_timeout" | "upload_expired" | "share_expired" | "share_used_up" | "precondition_failed" | "file_too_large" | "quota_exceeded" | "body_too_large" | "headers_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "rate_limited" | "unexpected" | "database_error" | "database_busy" | "storage_error" | "content_missing" | "content_damaged" | "store_missing" | "starting" | "shutting_down" | "overloaded" | "provider_unavailable" | "thumbnail_pending" | "disk_full";
         readonly field?: string;
       };
     };
@@ -1601,6 +1601,282 @@ export interface ResponseData {
   readonly "GET /api/admin/findings": {
     readonly findings: readonly Schemas["Finding"][];
     readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/imports": {
+    readonly id: string;
+    readonly kind: "takeout" | "nextcloud" | "immich";
+    readonly source: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly origin: "account" | "administrator" | "command";
+    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+    readonly message: string | null;
+    readonly needsSecret: boolean;
+    readonly total: number | null;
+    readonly totalBytes: number | null;
+    readonly found: number;
+    readonly foundBytes: number;
+    readonly imported: number;
+    readonly importedBytes: number;
+    readonly updated: number;
+    readonly merged: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+    readonly problems: readonly {
+      readonly reason: string;
+      readonly count: number;
+    }[];
+    readonly createdAt: string;
+    readonly changedAt: string;
+    readonly endedAt: string | null;
+  };
+  readonly "GET /api/imports": {
+    readonly imports: readonly {
+      readonly id: string;
+      readonly kind: "takeout" | "nextcloud" | "immich";
+      readonly source: string;
+      readonly folder: Schemas["FolderPath"];
+      readonly origin: "account" | "administrator" | "command";
+      readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+      readonly message: string | null;
+      readonly needsSecret: boolean;
+      readonly total: number | null;
+      readonly totalBytes: number | null;
+      readonly found: number;
+      readonly foundBytes: number;
+      readonly imported: number;
+      readonly importedBytes: number;
+      readonly updated: number;
+      readonly merged: number;
+      readonly unchanged: number;
+      readonly deleted: number;
+      readonly problems: readonly {
+        readonly reason: string;
+        readonly count: number;
+      }[];
+      readonly createdAt: string;
+      readonly changedAt: string;
+      readonly endedAt: string | null;
+    }[];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "GET /api/imports/{id}": {
+    readonly id: string;
+    readonly kind: "takeout" | "nextcloud" | "immich";
+    readonly source: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly origin: "account" | "administrator" | "command";
+    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+    readonly message: string | null;
+    readonly needsSecret: boolean;
+    readonly total: number | null;
+    readonly totalBytes: number | null;
+    readonly found: number;
+    readonly foundBytes: number;
+    readonly imported: number;
+    readonly importedBytes: number;
+    readonly updated: number;
+    readonly merged: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+    readonly problems: readonly {
+      readonly reason: string;
+      readonly count: number;
+    }[];
+    readonly createdAt: string;
+    readonly changedAt: string;
+    readonly endedAt: string | null;
+  };
+  readonly "GET /api/imports/{id}/problems": {
+    readonly problems: readonly {
+      readonly name: string;
+      readonly reason: string;
+      readonly message: string;
+    }[];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/imports/{id}/pause": {
+    readonly id: string;
+    readonly kind: "takeout" | "nextcloud" | "immich";
+    readonly source: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly origin: "account" | "administrator" | "command";
+    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+    readonly message: string | null;
+    readonly needsSecret: boolean;
+    readonly total: number | null;
+    readonly totalBytes: number | null;
+    readonly found: number;
+    readonly foundBytes: number;
+    readonly imported: number;
+    readonly importedBytes: number;
+    readonly updated: number;
+    readonly merged: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+    readonly problems: readonly {
+      readonly reason: string;
+      readonly count: number;
+    }[];
+    readonly createdAt: string;
+    readonly changedAt: string;
+    readonly endedAt: string | null;
+  };
+  readonly "POST /api/imports/{id}/resume": {
+    readonly id: string;
+    readonly kind: "takeout" | "nextcloud" | "immich";
+    readonly source: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly origin: "account" | "administrator" | "command";
+    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+    readonly message: string | null;
+    readonly needsSecret: boolean;
+    readonly total: number | null;
+    readonly totalBytes: number | null;
+    readonly found: number;
+    readonly foundBytes: number;
+    readonly imported: number;
+    readonly importedBytes: number;
+    readonly updated: number;
+    readonly merged: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+    readonly problems: readonly {
+      readonly reason: string;
+      readonly count: number;
+    }[];
+    readonly createdAt: string;
+    readonly changedAt: string;
+    readonly endedAt: string | null;
+  };
+  readonly "POST /api/imports/{id}/cancel": {
+    readonly id: string;
+    readonly kind: "takeout" | "nextcloud" | "immich";
+    readonly source: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly origin: "account" | "administrator" | "command";
+    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+    readonly message: string | null;
+    readonly needsSecret: boolean;
+    readonly total: number | null;
+    readonly totalBytes: number | null;
+    readonly found: number;
+    readonly foundBytes: number;
+    readonly imported: number;
+    readonly importedBytes: number;
+    readonly updated: number;
+    readonly merged: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+    readonly problems: readonly {
+      readonly reason: string;
+      readonly count: number;
+    }[];
+    readonly createdAt: string;
+    readonly changedAt: string;
+    readonly endedAt: string | null;
+  };
+  readonly "GET /api/admin/imports": {
+    readonly imports: readonly ({
+      readonly id: string;
+      readonly kind: "takeout" | "nextcloud" | "immich";
+      readonly source: string;
+      readonly folder: Schemas["FolderPath"];
+      readonly origin: "account" | "administrator" | "command";
+      readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+      readonly message: string | null;
+      readonly needsSecret: boolean;
+      readonly total: number | null;
+      readonly totalBytes: number | null;
+      readonly found: number;
+      readonly foundBytes: number;
+      readonly imported: number;
+      readonly importedBytes: number;
+      readonly updated: number;
+      readonly merged: number;
+      readonly unchanged: number;
+      readonly deleted: number;
+      readonly problems: readonly {
+        readonly reason: string;
+        readonly count: number;
+      }[];
+      readonly createdAt: string;
+      readonly changedAt: string;
+      readonly endedAt: string | null;
+    } & {
+      readonly user: {
+        readonly id: string;
+        readonly name: string;
+        readonly email: string;
+      };
+    })[];
+    readonly hasFolder: boolean;
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/admin/imports": {
+    readonly id: string;
+    readonly kind: "takeout" | "nextcloud" | "immich";
+    readonly source: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly origin: "account" | "administrator" | "command";
+    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+    readonly message: string | null;
+    readonly needsSecret: boolean;
+    readonly total: number | null;
+    readonly totalBytes: number | null;
+    readonly found: number;
+    readonly foundBytes: number;
+    readonly imported: number;
+    readonly importedBytes: number;
+    readonly updated: number;
+    readonly merged: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+    readonly problems: readonly {
+      readonly reason: string;
+      readonly count: number;
+    }[];
+    readonly createdAt: string;
+    readonly changedAt: string;
+    readonly endedAt: string | null;
+  } & {
+    readonly user: {
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+    };
+  };
+  readonly "POST /api/admin/imports/{id}/cancel": {
+    readonly id: string;
+    readonly kind: "takeout" | "nextcloud" | "immich";
+    readonly source: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly origin: "account" | "administrator" | "command";
+    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+    readonly message: string | null;
+    readonly needsSecret: boolean;
+    readonly total: number | null;
+    readonly totalBytes: number | null;
+    readonly found: number;
+    readonly foundBytes: number;
+    readonly imported: number;
+    readonly importedBytes: number;
+    readonly updated: number;
+    readonly merged: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+    readonly problems: readonly {
+      readonly reason: string;
+      readonly count: number;
+    }[];
+    readonly createdAt: string;
+    readonly changedAt: string;
+    readonly endedAt: string | null;
+  } & {
+    readonly user: {
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+    };
   };
   readonly "POST /api/mobile/notifications/register": Schemas["PushRegistration"];
   readonly "GET /api/mobile/notifications/config": {

@@ -14,8 +14,9 @@ type LoadTexts = () => Promise<{ readonly default: Translation; readonly transfo
  */
 const TEXTS: Readonly<Record<string, LoadTexts>> = {
   de: () => import("../../translations/de/client.json"),
-  "ar-XB": () => import("../translations/pseudo.ts"),
+  es: () => import("../../translations/es/client.json"),
   fr: () => import("../../translations/fr/client.json"),
+  "ar-XB": () => import("../translations/pseudo.ts"),
 };
 
 /** Loads the texts of the chosen language and sets the document's language and direction. */

@@ -33,6 +33,12 @@ export const STORAGE_SETTINGS = {
     32,
     "Maximum number of requests from one address (IPv6: /64) whose form, JSON, or guest upload takes longer than one second to arrive. More requests get status 429.",
   ),
+  importsFolder: optionalText(
+    "path",
+    readPath,
+    "Folder with archives of other systems from which administrators can import into accounts.",
+  ),
+  importsMax: integer(1, 16, 2, "Maximum number of imports from other systems at the same time."),
   verifyAfterWrite: toggle(false, "Read each new file back from the disk before the upload is confirmed."),
   audit: {
     keep: duration("1d", "3650d", "365d", "How long audit log entries are kept."),

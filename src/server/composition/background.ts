@@ -54,6 +54,7 @@ export class Background {
     services.storeJournal.start();
     services.remoteStore?.start();
     await services.mediaInfo.start();
+    await services.imports.begin();
     services.webhookDispatcher.start();
   }
 

@@ -87,7 +87,7 @@ async function buildServices(storage: Storage, replica: LitestreamReplica | unde
     ...messaging,
     ...mobile,
     ...clients,
-    ...openImports(storage),
+    ...openImports(storage, accounts, media, library),
   };
 }
 
@@ -96,7 +96,7 @@ async function closeServices(
   { takeSnapshot = false, endsProcess = false }: NonNullable<Parameters<Services["close"]>[0]>,
 ): Promise<boolean> {
   services.nameSearches.close();
-  await services.extractions.close();
+  await Promise.all([services.extractions.close(), services.imports.close()]);
   await Promise.all([
     services.integrity.close(),
     services.searchIndexer.stop(),

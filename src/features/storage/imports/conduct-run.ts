@@ -20,7 +20,7 @@ export interface RunEnd {
 export class RunStop extends Error {
   override readonly name = "RunStop";
 
-  constructor(readonly state: "paused" | "interrupted" | "canceled") {
+  constructor(readonly state: "waiting" | "paused" | "interrupted" | "canceled") {
     super(`The import is ${state}.`);
   }
 }

@@ -19,6 +19,8 @@ interface ContentReceiverOptions {
   /** Reserves disk space. @returns a function that releases it @throws AppError disk_full */
   readonly reserveSpace: (bytes: number) => () => void;
   readonly limits: StorageLimits;
+  /** Called after each chunk. */
+  readonly rest: () => Promise<void>;
 }
 
 /** A file without end ends here, if the plan has no limit. */
@@ -38,7 +40,7 @@ export class ContentReceiver {
    * @throws SourceError; AppError file_too_large | disk_full | storage_error | store_missing
    */
   async receive(file: SourceFile, name: string, signal: AbortSignal, onRead: () => void): Promise<ReceivedContent> {
-    const { blobs, reserveSpace, limits } = this.#options;
+    const { blobs, reserveSpace, limits, rest } = this.#options;
     const limitBytes = limits.maxFileSizeBytes ?? UNLIMITED_BYTES_MAX;
     const tooLarge = () => fileTooLarge(limits, limitBytes);
     if ((file.sizeBytes ?? 0) > limitBytes) throw tooLarge();
@@ -51,6 +53,7 @@ export class ContentReceiver {
         signal.throwIfAborted();
         head?.add(bytes);
         await incoming.write(bytes);
+        await rest();
       }
       onRead();
       const mediaType = await detectMediaType(incoming.head, undefined, name);

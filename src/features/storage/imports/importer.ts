@@ -15,6 +15,7 @@ import { writeInBatches } from "../import-export/batch-writes.ts";
 import { ContentReceiver, isAboutOneFile } from "./content-receiver.ts";
 import { ItemWriter, type ItemWriterOptions, type StoredFile, type WrittenItem } from "./item-writer.ts";
 import { itemKey } from "./items.ts";
+import { Pace } from "./pace.ts";
 import type { ImportProgress } from "./progress.ts";
 import { type ImportSource, SourceError, type SourceFile } from "./source.ts";
 import { targetPath } from "./target-path.ts";
@@ -27,7 +28,7 @@ export interface SourceImporterOptions extends ItemWriterOptions {
   readonly reserveSpace: (bytes: number) => () => void;
   readonly limitsOf: (user: User) => StorageLimits;
   /** Called for each file whose content is new in the account. */
-  readonly onStored: (stored: StoredFile) => void;
+  readonly onStored: (accountId: number, stored: StoredFile) => void;
 }
 
 /** Options of an import. */
@@ -99,7 +100,9 @@ class SourceImport {
     this.#request = request;
     const { user, source } = request;
     const limits = options.limitsOf(user);
-    this.#receiver = new ContentReceiver({ ...options, limits });
+    const pace = new Pace();
+    const rest = request.isGentle && isLocal(source) ? () => pace.rest() : async () => {};
+    this.#receiver = new ContentReceiver({ ...options, limits, rest });
     this.#itemWriter = new ItemWriter({
       ...options,
       ...request,
@@ -150,7 +153,7 @@ class SourceImport {
       else progress.addImported(file.sizeBytes ?? 0);
       return;
     }
-    const filesMax = source.isSequential === true || source.kind === "takeout" ? LOCAL_FILES : REMOTE_FILES;
+    const filesMax = isLocal(source) ? LOCAL_FILES : REMOTE_FILES;
     while (this.#reading.size >= filesMax) await Promise.race(this.#reading);
     while (this.#open.size >= SYNCING_MAX) await Promise.race(this.#open);
     while (this.#stored.length >= WAITING_MAX && this.#writing !== undefined) await this.#writing;
@@ -255,7 +258,7 @@ class SourceImport {
 
   /** Counts a file after the commit. */
   #count(stored: StoredFile, { outcome, incomplete }: WrittenItem): void {
-    const { progress, hasOtherServer } = this.#request;
+    const { progress, hasOtherServer, user } = this.#request;
     const { counts } = progress;
     const { file, lease, key, isRetry } = stored;
     for (const message of incomplete) progress.addProblem(file.path, "incomplete", message);
@@ -268,7 +271,7 @@ class SourceImport {
       const message = "The file changed in the other system and here. The file here stays as it is.";
       progress.addProblem(file.path, "changed_here", message);
     } else counts[outcome]++;
-    if (outcome === "imported" || outcome === "updated") this.#options.onStored(stored);
+    if (outcome === "imported" || outcome === "updated") this.#options.onStored(user.id, stored);
   }
 
   /** Reads a file whose blob another process has removed. A stream can't go back: the next run reads the file then. */
@@ -280,6 +283,11 @@ class SourceImport {
     }
     void this.#begin(file, key, true);
   }
+}
+
+/** Whether a source is as fast as the disk, and not as slow as a network. */
+function isLocal({ kind }: ImportSource): boolean {
+  return kind === "takeout";
 }
 
 function keyTextOf(key: Uint8Array): string {
