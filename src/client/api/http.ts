@@ -182,6 +182,7 @@ async function send(method: Method, path: `/api/${string}`, options: RequestOpti
       credentials: "same-origin",
       headers: {
         accept: "application/json",
+        "accept-language": document.documentElement.lang,
         ...(body !== undefined && { "content-type": "application/json" }),
         ...headers,
       },

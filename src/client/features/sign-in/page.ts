@@ -3,7 +3,9 @@
  * is loaded only after the sign-in.
  */
 import { ApiError, href, messageOf, request } from "../../api/http.ts";
+import { ignore } from "../../base/ignore.ts";
 import { currentAddress } from "../../base/address.ts";
+import { loadTexts } from "../../translations/loaders.ts";
 import { knowsPasskeys } from "../../api/passkey.ts";
 import { readRejection } from "../../api/rejection.ts";
 import { notifyTabs, onTabMessage } from "../../api/tabs.ts";
@@ -165,11 +167,12 @@ function askForCode(recovery: boolean): void {
 function startReveal(): void {
   const button = required(root, "[data-reveal]", HTMLButtonElement);
   const field = input(passwordForm, "password");
+  const shown = button.textContent;
   button.addEventListener("click", () => {
     const isShown = field.type === "password";
     field.type = isShown ? "text" : "password";
     button.setAttribute("aria-pressed", String(isShown));
-    button.textContent = isShown ? "Hide" : "Show";
+    button.textContent = (isShown ? button.dataset["hide"] : shown) ?? "";
   });
 }
 
@@ -177,4 +180,5 @@ function input(form: HTMLFormElement, name: string): HTMLInputElement {
   return required(form, `input[name=${name}]`, HTMLInputElement);
 }
 
-start();
+// A page in English is better than none.
+void loadTexts(document.documentElement.lang).catch(ignore).then(start);
