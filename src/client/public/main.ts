@@ -1,6 +1,5 @@
 /** Enhances the pages of public links, which also work without script. Each part looks for its own elements. */
-import { loadTexts } from "../translations/loaders.ts";
-import { ignore } from "../base/ignore.ts";
+import { loadPageTexts } from "../base/page-texts.ts";
 import { startGallery } from "./gallery.ts";
 import { startReading } from "./reading.ts";
 import { startSelection } from "./selection.ts";
@@ -8,8 +7,7 @@ import { showLocalTimes } from "./times.ts";
 import { startUnlock } from "./unlock.ts";
 
 async function start(): Promise<void> {
-  // Parts in English are better than a page without them.
-  await loadTexts(document.documentElement.lang).catch(ignore);
+  await loadPageTexts();
   showLocalTimes(document);
   startUnlock(document);
   startSelection(document);

@@ -3,9 +3,8 @@
  * is loaded only after the sign-in.
  */
 import { ApiError, href, messageOf, request } from "../../api/http.ts";
-import { ignore } from "../../base/ignore.ts";
 import { currentAddress } from "../../base/address.ts";
-import { loadTexts } from "../../translations/loaders.ts";
+import { loadPageTexts } from "../../base/page-texts.ts";
 import { knowsPasskeys } from "../../api/passkey.ts";
 import { readRejection } from "../../api/rejection.ts";
 import { notifyTabs, onTabMessage } from "../../api/tabs.ts";
@@ -180,5 +179,4 @@ function input(form: HTMLFormElement, name: string): HTMLInputElement {
   return required(form, `input[name=${name}]`, HTMLInputElement);
 }
 
-// A page in English is better than none.
-void loadTexts(document.documentElement.lang).catch(ignore).then(start);
+void loadPageTexts().then(start);

@@ -1,16 +1,11 @@
 /** The script of the pages on which a new person chooses a password. They also work without it. */
 import { notifyTabs } from "../../api/tabs.ts";
+import { loadPageTexts } from "../../base/page-texts.ts";
 import { strengthOf } from "../../base/password-strength.ts";
-import { ignore } from "../../base/ignore.ts";
-import { loadTexts } from "../../translations/loaders.ts";
 import { uiText } from "../../ui/text.ts";
 
 const form = document.querySelector<HTMLFormElement>("form[data-new-person]");
-// A page in English is better than none.
-if (form !== null)
-  void loadTexts(document.documentElement.lang)
-    .catch(ignore)
-    .then(() => runForm(form));
+if (form !== null) void loadPageTexts().then(() => runForm(form));
 
 // Open tabs of another person must not continue in the name of that person.
 const userId = document.querySelector<HTMLElement>("[data-signed-in]")?.dataset["signedIn"];
