@@ -35,7 +35,7 @@ export class ApiError extends Error {
 /** The request did not reach the server, or the response did not reach the page. */
 export class OfflineError extends Error {
   constructor(cause: unknown) {
-    super("The server can't be reached.", { cause });
+    super(undefined, { cause });
     this.name = "OfflineError";
   }
 }
