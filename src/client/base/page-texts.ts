@@ -1,4 +1,4 @@
-/** The texts of pages that the server renders. They load them by themselves: they run without the web app. */
+/** The texts of pages that the server renders. These pages run without the web app. */
 import type { Translation } from "../../translations/text-table.ts";
 import { setRegion } from "./format.ts";
 import { setTranslation } from "./text.ts";

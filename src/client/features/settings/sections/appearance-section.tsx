@@ -104,7 +104,7 @@ function LanguageCard() {
   );
 }
 
-/** Tells the server the language of its pages. @param tag empty to follow the browser */
+/** Stores the language of the pages of the server. @param tag empty to follow the browser */
 function writeLanguageCookie(tag: string): void {
   const isSecure = window.location.protocol === "https:";
   const attributes = `Path=${basePath() || "/"}; SameSite=Lax${isSecure ? "; Secure" : ""}`;
