@@ -35,11 +35,12 @@ export function chooseLanguage(preferred: readonly string[], available: readonly
   return "en";
 }
 
-const TAGS = LANGUAGES.map(({ tag }) => tag);
-
 /** Chooses the first of the `preferred` tags that texts are translated to; else English. */
 export function chooseAvailable(preferred: readonly string[]): string {
-  return chooseLanguage(preferred, TAGS);
+  return chooseLanguage(
+    preferred,
+    LANGUAGES.map(({ tag }) => tag),
+  );
 }
 
 /** The direction in which a language is written. */

@@ -57,7 +57,8 @@ async function sendSignIn(
   if (!methods.isSetUp) return pageResponse(renderNotSetUpPage(frame));
   const files = await clientFiles();
   const scripts = { theme: files.loadsOf("public/theme.ts")[0], module: files.loadsOf("features/sign-in/page.ts") };
-  const page = renderSignInPage(frame, scripts, {
+  const texts = files.textsOf(frame.language);
+  const page = renderSignInPage({ ...frame, texts }, scripts, {
     next: safeNext(next),
     provider: methods.oidc?.name,
     hasPasskeys: methods.passkeys,

@@ -69,7 +69,7 @@ export function renderNewPassword(
   const isWrong = problem !== undefined;
   return html`<div class="field">
 <label for="password">${text.password}</label>
-<span class="revealed"><input id="password" name="password" type="password" autocomplete="new-password" autocapitalize="off" spellcheck="false" required minlength="8" maxlength="256"${isFocused && html` autofocus`}${isWrong && html` aria-invalid="true"`} aria-describedby="password-hint${isWrong && html` password-wrong`}"><button class="button quiet small" type="button" data-reveal aria-label="${text.showPassword}" aria-controls="password" hidden>${text.show}</button></span>
+<span class="revealed"><input id="password" name="password" type="password" autocomplete="new-password" autocapitalize="off" spellcheck="false" required minlength="8" maxlength="256"${isFocused && html` autofocus`}${isWrong && html` aria-invalid="true"`} aria-describedby="password-hint${isWrong && html` password-wrong`}"><button class="button quiet small" type="button" data-reveal data-hide="${text.hide}" aria-label="${text.showPassword}" aria-controls="password" hidden>${text.show}</button></span>
 ${isWrong && html`<p class="wrong" id="password-wrong" role="alert">${problem}</p>`}
 <div class="strength" data-strength="0" hidden><span aria-hidden="true"></span><p class="hint" aria-live="polite"></p></div>
 <p class="hint" id="password-hint">${text.passwordHint}</p>

@@ -32,6 +32,8 @@ export interface PageFrame {
   readonly basePath: string;
   /** The language of the page. */
   readonly language: string;
+  /** Where its scripts find their texts, below the base path; undefined for English, or for a page without script. */
+  readonly texts?: string | undefined;
 }
 
 /** The frame of the page that responds to a request. */
@@ -43,9 +45,10 @@ export function pageFrame(request: Request, basePath: string): PageFrame {
  * Renders a complete page.
  * @param head elements for the end of the head; undefined for none
  */
-export function renderPage({ basePath, language }: PageFrame, title: string, main: Html, head?: Html): string {
+export function renderPage(frame: PageFrame, title: string, main: Html, head?: Html): string {
+  const { basePath, language, texts } = frame;
   return html`<!doctype html>
-<html lang="${language}" dir="${directionOf(language)}">
+<html lang="${language}" dir="${directionOf(language)}"${texts !== undefined && html` data-texts="${basePath}${texts}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -88,7 +88,7 @@ function renderPasswordStep({ basePath, language }: PageFrame, model: SignInPage
 </div>
 <div class="field">
 <label for="password">${text.password}</label>
-<span class="revealed"><input id="password" name="password" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false"><button class="button quiet small" type="button" data-reveal aria-label="${text.showPassword}" aria-pressed="false" aria-controls="password" disabled>${text.show}</button></span>
+<span class="revealed"><input id="password" name="password" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false"><button class="button quiet small" type="button" data-reveal data-hide="${text.hide}" aria-label="${text.showPassword}" aria-pressed="false" aria-controls="password" disabled>${text.show}</button></span>
 </div>
 <button class="button full" type="submit" disabled>${text.submit}</button>
 ${hasMail ? html`<button class="button quiet full" type="button" data-go="forgot" disabled>${text.forgot}</button>` : html`<p class="hint centered">${text.forgotWithoutMail}</p>`}

@@ -50,6 +50,7 @@ export const formTexts = defineTexts("page-form", {
   password: "Password",
   showPassword: "Show password",
   show: "Show",
+  hide: "Hide",
   passwordHint: "Use at least 8 characters. A few unrelated words make a strong password.",
 });
 
@@ -174,6 +175,7 @@ export const signInTexts = defineTexts("page-sign-in", {
   password: "Password",
   showPassword: "Show password",
   show: "Show",
+  hide: "Hide",
   submit: "Sign in",
   forgot: "Forgot your password?",
   forgotWithoutMail: "Forgot your password? Ask your administrator for a reset link.",

@@ -17,6 +17,7 @@ import {
   renderInvitePage,
 } from "../../../web/pages/invite-page.ts";
 import { SCRIPTED_PAGE_HEADERS } from "../../../web/pages/scripted-page.ts";
+import type { PageScripts } from "../../../web/bundle/client-files.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { isFromOurPage } from "../auth/own-forms.ts";
@@ -43,7 +44,7 @@ export interface InviteRoutesOptions {
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
   /** The scripts of the page; empty if they could not be loaded. */
-  readonly welcomeScripts: () => Promise<readonly string[]>;
+  readonly welcomeScripts: (language: string) => Promise<PageScripts>;
 }
 const HEADERS = SCRIPTED_PAGE_HEADERS;
 
@@ -114,8 +115,9 @@ function invitePage({ invites, auth, cookies, basePath, welcomeScripts }: Invite
   const linkEnded = (request: Request) =>
     pageResponse(renderInviteGonePage(pageFrame(request, basePath)), 404, HEADERS);
   const show = async (request: Request, model: InvitePageModel, status: number) => {
-    const frame = { ...pageFrame(request, basePath), scripts: await welcomeScripts() };
-    return pageResponse(renderInvitePage(frame, model), status, HEADERS);
+    const frame = pageFrame(request, basePath);
+    const scripted = { ...frame, ...(await welcomeScripts(frame.language)) };
+    return pageResponse(renderInvitePage(scripted, model), status, HEADERS);
   };
   return new Router()
     .get("/invite", PAGE_ROUTE, ({ request }) => {

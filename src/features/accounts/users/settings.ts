@@ -89,7 +89,7 @@ export function changeSettings(json: string, change: SettingsChange): string {
   const stored = parse(json);
   const keep = change.versioning?.keep ?? stored.versioning?.keep;
   const versioning = keep === undefined ? undefined : { keep };
-  // Not the default: the next sign-in brings the language of the browser.
+  // Not the default: the next sign-in stores the language of the browser.
   const language = change.language ?? stored.language;
   const pins = readPins(json);
   return JSON.stringify({

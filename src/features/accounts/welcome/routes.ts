@@ -4,6 +4,7 @@ import { noteAudit } from "../../../http/audit-note.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
+import type { PageScripts } from "../../../web/bundle/client-files.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import { renderWelcomeDonePage, renderWelcomeGonePage, renderWelcomePage } from "../../../web/pages/welcome-page.ts";
 import { SCRIPTED_PAGE_HEADERS, type ScriptedPageFrame } from "../../../web/pages/scripted-page.ts";
@@ -26,7 +27,7 @@ export interface WelcomeRoutesOptions {
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
   /** The scripts of the page; empty if they could not be loaded. */
-  readonly welcomeScripts: () => Promise<readonly string[]>;
+  readonly welcomeScripts: (language: string) => Promise<PageScripts>;
 }
 
 const HEADERS = { ...SCRIPTED_PAGE_HEADERS, "cross-origin-opener-policy": "same-origin" };
@@ -35,10 +36,10 @@ export function welcomeRoutes(options: WelcomeRoutesOptions) {
   const { welcome, basePath } = options;
   const linkEnded = (request: Request) =>
     pageResponse(renderWelcomeGonePage(pageFrame(request, basePath)), 404, HEADERS);
-  const frame = async (request: Request): Promise<ScriptedPageFrame> => ({
-    ...pageFrame(request, basePath),
-    scripts: await options.welcomeScripts(),
-  });
+  const frame = async (request: Request): Promise<ScriptedPageFrame> => {
+    const plain = pageFrame(request, basePath);
+    return { ...plain, ...(await options.welcomeScripts(plain.language)) };
+  };
   const show = async (request: Request, token: string, user: User, problem?: string, status = 200) => {
     const signedInAs = (await findSignIn(options.auth, request))?.user.email;
     const model = { token, name: user.name, email: user.email, signedInAs, ...(problem !== undefined && { problem }) };

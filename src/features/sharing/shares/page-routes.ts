@@ -123,7 +123,11 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
     const text = shareTexts(frame.language);
     const rejectedPage = (title: string, message: string) => respond(renderShareRejectedPage(frame, title, message));
     const locked = async (problem?: string) => {
-      const page = renderUnlockPage({ ...frame, scripts: await scripts() }, `${basePath}/s/${token}/unlock`, problem);
+      const page = renderUnlockPage(
+        { ...frame, ...(await scripts(frame.language)) },
+        `${basePath}/s/${token}/unlock`,
+        problem,
+      );
       const policy = { "content-security-policy": SHARE_PAGE_POLICY };
       return pageResponse(page, status, { ...headers, ...PAGE_HEADERS, ...policy });
     };

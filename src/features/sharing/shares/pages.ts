@@ -5,6 +5,7 @@ import { canInline } from "../../../http/send-blob.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
 import { renderDropBoxPage } from "../../../web/pages/drop-box-page.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
+import type { PageScripts } from "../../../web/bundle/client-files.ts";
 import type { LinkPreview } from "../../../web/pages/link-preview.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import {
@@ -51,7 +52,7 @@ export interface SharePagesOptions {
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
   /** The scripts of the pages, below the base path. */
-  readonly scripts: () => Promise<readonly string[]>;
+  readonly scripts: (language: string) => Promise<PageScripts>;
 }
 
 /** Headers of every page about a share. */
@@ -146,9 +147,7 @@ export class SharePages {
     return pageResponse(page, 200, PAGE_HEADERS);
   }
 
-  /**
-   * The form of a drop box, with the result for the last file.
-   */
+  /** The form of a drop box, with the result for the last file. */
   async dropBox(
     opened: OpenedShare,
     request: Request,
@@ -373,7 +372,8 @@ export class SharePages {
 
   async #frame(request: Request): Promise<SharePageFrame> {
     const { basePath, scripts } = this.#options;
-    return { ...pageFrame(request, basePath), scripts: await scripts() };
+    const frame = pageFrame(request, basePath);
+    return { ...frame, ...(await scripts(frame.language)) };
   }
 }
 
