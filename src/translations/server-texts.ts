@@ -1,12 +1,13 @@
 /** The texts of the server: pages, mails, and notifications. Each feature defines its English ones with `defineTexts`. */
 import de from "./de/server.json";
 import { formatOf } from "./formats.ts";
+import es from "./es/server.json";
 import fr from "./fr/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, fr };
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr };
 
 const english: Record<string, TextTable> = {};
 
