@@ -47,6 +47,15 @@ test("every English text is used", async () => {
   expect(unused).toEqual([]);
 });
 
+test("the web client and the server load each language", async () => {
+  const sources = ["src/client/app/locale.ts", "src/translations/server-texts.ts"];
+  const [client = "", server = ""] = await Promise.all(sources.map((path) => Bun.file(join(ROOT, path)).text()));
+  const isMissing = (tag: string) =>
+    !client.includes(`translations/${tag}/client.json`) || !server.includes(`"./${tag}/server.json"`);
+  const tags = LANGUAGES.map(({ tag }) => tag).filter((tag) => tag !== "en");
+  expect(tags.filter(isMissing)).toEqual([]);
+});
+
 const files = LANGUAGES.flatMap(({ tag }) => TEXT_FILES.map((file) => [tag, file] as const));
 
 describe.each(files)("the texts in %s of the %s", (tag, file) => {
