@@ -12,6 +12,7 @@ export const text = defineText("settings", {
     devices: "Devices",
     "api-keys": "API keys",
     notifications: "Notifications",
+    usage: "Usage",
     appearance: "Appearance",
     account: "Account",
   },
