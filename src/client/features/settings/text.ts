@@ -13,6 +13,7 @@ export const text = defineText("settings", {
     "api-keys": "API keys",
     notifications: "Notifications",
     import: "Import",
+    usage: "Usage",
     appearance: "Appearance",
     account: "Account",
   },

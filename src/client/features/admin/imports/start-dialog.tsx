@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { request } from "../../../api/http.ts";
-import { errorAt, readRejection } from "../../../api/rejection.ts";
+import { errorAt, readRejection, type Rejection } from "../../../api/rejection.ts";
 import { type Chip, ChipField } from "../../../ui/chip-field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { FormRejection } from "../../../ui/rejection-message.tsx";
@@ -19,19 +19,21 @@ const TARGETS: Readonly<Record<FolderKind, string>> = { takeout: "/Photos", next
 
 const FIELDS = ["userId", "path", "folder"] as const;
 
+interface Draft {
+  readonly chosen: readonly Chip[];
+  readonly kind: FolderKind;
+  readonly path: string;
+  readonly folder: string;
+}
+
 /** Starts an import from the folder for imports of the server into an account. */
 export function StartDialog({ onClose }: { readonly onClose: () => void }) {
-  const [chosen, setChosen] = useState<readonly Chip[]>([]);
-  const [typed, setTyped] = useState("");
-  const [kind, setKind] = useState<FolderKind>("takeout");
-  const [path, setPath] = useState("");
-  const [folder, setFolder] = useState(TARGETS.takeout);
+  const [draft, setDraft] = useState<Draft>({ chosen: [], kind: "takeout", path: "", folder: TARGETS.takeout });
   const [isMissing, setMissing] = useState(false);
   const refresh = useRefresh();
-  const [person] = chosen;
   const start = useMutation({
-    mutationFn: () =>
-      request("POST", "/api/admin/imports", { body: { userId: person?.id, kind, path: path.trim(), folder } }),
+    mutationFn: ({ chosen, kind, path, folder }: Draft) =>
+      request("POST", "/api/admin/imports", { body: { userId: chosen[0]?.id, kind, path: path.trim(), folder } }),
     onSuccess: async () => {
       toast({ text: text.started, tone: "success" });
       onClose();
@@ -40,10 +42,10 @@ export function StartDialog({ onClose }: { readonly onClose: () => void }) {
   });
   const rejection = readRejection(start.error, FIELDS, { invalid_path: "folder", path_too_long: "folder" });
   const submit = () => {
-    const isPersonMissing = chosen.length !== 1;
-    setMissing(isPersonMissing);
-    if (!isPersonMissing) start.mutate();
+    setMissing(draft.chosen.length === 0);
+    if (draft.chosen.length > 0) start.mutate(draft);
   };
+  const personError = isMissing && draft.chosen.length === 0 ? text.choosePerson : errorAt(rejection, "userId");
   return (
     <FormDialog
       isPersistent
@@ -56,26 +58,30 @@ export function StartDialog({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
     >
       <FormRejection rejection={rejection} />
-      <ChipField
-        label={text.person}
-        chosen={chosen}
-        typed={typed}
-        onChange={(next, nextTyped) => {
-          // One account: the last choice counts.
-          setChosen(next.slice(-1));
-          setTyped(nextTyped);
-          setMissing(false);
-        }}
-        options={useAccounts(typed)}
-        error={isMissing ? text.choosePerson : errorAt(rejection, "userId")}
-      />
+      <PersonField chosen={draft.chosen} error={personError} onChange={(chosen) => setDraft({ ...draft, chosen })} />
+      <FolderFields draft={draft} rejection={rejection} onChange={setDraft} />
+    </FormDialog>
+  );
+}
+
+function FolderFields({
+  draft,
+  rejection,
+  onChange,
+}: {
+  readonly draft: Draft;
+  readonly rejection: Rejection<(typeof FIELDS)[number]> | undefined;
+  readonly onChange: (draft: Draft) => void;
+}) {
+  const { kind, path, folder } = draft;
+  return (
+    <>
       <Select
         label={text.kind}
         value={kind}
-        onChange={(next) => {
-          if (folder === TARGETS[kind]) setFolder(TARGETS[next]);
-          setKind(next);
-        }}
+        onChange={(next) =>
+          onChange({ ...draft, kind: next, folder: folder === TARGETS[kind] ? TARGETS[next] : folder })
+        }
         options={KINDS.map((value) => ({ value, label: text.kinds(value) }))}
       />
       <TextField
@@ -84,16 +90,42 @@ export function StartDialog({ onClose }: { readonly onClose: () => void }) {
         error={errorAt(rejection, "path")}
         autoComplete="off"
         value={path}
-        onChange={setPath}
+        onChange={(next) => onChange({ ...draft, path: next })}
       />
       <TextField
         label={text.target}
         error={errorAt(rejection, "folder")}
         autoComplete="off"
         value={folder}
-        onChange={setFolder}
+        onChange={(next) => onChange({ ...draft, folder: next })}
       />
-    </FormDialog>
+    </>
+  );
+}
+
+function PersonField({
+  chosen,
+  error,
+  onChange,
+}: {
+  readonly chosen: readonly Chip[];
+  readonly error: string | undefined;
+  readonly onChange: (chosen: readonly Chip[]) => void;
+}) {
+  const [typed, setTyped] = useState("");
+  return (
+    <ChipField
+      label={text.person}
+      chosen={chosen}
+      typed={typed}
+      onChange={(next, nextTyped) => {
+        // One account: the last choice counts.
+        onChange(next.slice(-1));
+        setTyped(nextTyped);
+      }}
+      options={useAccounts(typed)}
+      error={error}
+    />
   );
 }
 

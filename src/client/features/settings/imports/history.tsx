@@ -48,7 +48,7 @@ function rowOf(run: ImportRun, isOpen: boolean, onToggle: () => void): Row {
         aria-label={text.detailsOf({ source, when: formatDateTime(createdAt) })}
         onClick={onToggle}
       >
-        {isOpen ? text.hideDetails : text.showDetails}
+        {text.details}
       </Button>
     ),
     ...(isOpen && { more: <RunDetails run={run} /> }),

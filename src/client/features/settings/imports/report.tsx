@@ -13,7 +13,7 @@ export function Report({ run }: { readonly run: ImportRun }) {
   const { state, kind, folder, imported, importedBytes, problems } = run;
   const numbers = (["updated", "merged", "unchanged", "deleted"] as const).filter((name) => run[name] > 0);
   return (
-    <section aria-label={text.report} className="flex flex-col gap-3">
+    <div role="group" aria-label={text.report} className="flex flex-col gap-3">
       <DescriptionList
         isRuled
         items={[
@@ -43,7 +43,7 @@ export function Report({ run }: { readonly run: ImportRun }) {
           )}
         </div>
       )}
-    </section>
+    </div>
   );
 }
 

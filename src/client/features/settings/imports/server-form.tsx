@@ -40,12 +40,9 @@ export function ServerForm({
     setMissing(found);
     if (Object.keys(found).length > 0) return;
     const { url, username, ...rest } = draft;
-    start.mutate({
-      kind,
-      url: withScheme(url.trim()),
-      ...(kind === "nextcloud" && { username: username.trim() }),
-      ...rest,
-    });
+    const account = kind === "nextcloud" ? { username: username.trim() } : {};
+    const forget = () => setDraft({ ...draft, secret: "" });
+    start.mutate({ kind, url: withScheme(url.trim()), ...account, ...rest }, { onSuccess: forget });
   };
   const errorOf = (field: StartField) => missing[field] ?? errorAt(rejection, field);
   return (

@@ -17,7 +17,7 @@ export const text = defineText("imports", {
     immich: "With albums, tags, and descriptions",
     other: "Dropbox, OneDrive, S3, and more",
   },
-  howTo: "Import from {source}",
+  howTo: "How to import from {source}",
   steps: {
     "takeout.1": "Open takeout.google.com, and sign in.",
     "takeout.2":
@@ -84,8 +84,7 @@ export const text = defineText("imports", {
 
   runTitle: "Import from {kind}",
   runs: "Earlier imports",
-  showDetails: "Show details",
-  hideDetails: "Hide details",
+  details: "Details",
   detailsOf: "Details of the import of {source}, {when}",
   startedAt: "Started {when}",
   endedAt: "Ended {when}",
