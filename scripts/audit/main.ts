@@ -2,42 +2,16 @@
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import type { Account } from "../../test/support/client.ts";
-import { eventually } from "../../test/support/expect.ts";
-import { photo, seedSampleLibrary } from "../../test/support/sample-library.ts";
+import { seedSampleLibrary } from "../../test/support/sample-library.ts";
 import { type TestServer, withServer } from "../../test/support/server.ts";
-import { makeZip } from "../../test/support/zip-files.ts";
 import { launchChromium } from "../../test/web/support/chromium.ts";
 import { violations } from "../../test/web/support/look.ts";
+import { auditLanguage } from "./languages.ts";
 import { fillFolder } from "./library.ts";
 import { type AuditResult, withLighthouse } from "./lighthouse.ts";
+import { ownPages, PAGES, sharedFolder, VISITOR_PAGES } from "./pages.ts";
 import { fillPhotos, measurePhotoScrolling } from "./photos.ts";
 import { type Frames, measureScrolling } from "./scrolling.ts";
-
-/** Pages that visitors see. */
-const VISITOR_PAGES = ["/sign-in", "/sign-up"];
-
-const PAGES = [
-  "/home",
-  "/files",
-  "/files/House",
-  "/photos",
-  "/photos/places",
-  "/albums",
-  "/favorites",
-  "/search?q=plan",
-  "/shared/by-me",
-  "/shared/with-me",
-  "/trash",
-  "/history",
-  ...["profile", "security", "sessions", "connect", "devices", "api-keys", "notifications", "usage"].map(
-    (name) => `/settings/${name}`,
-  ),
-  ...["appearance", "account"].map((name) => `/settings/${name}`),
-  ...["health", "users", "groups", "invites", "settings", "plans", "storage", "jobs", "audit", "integrity"].map(
-    (name) => `/admin/${name}`,
-  ),
-  ...["webhooks", "config"].map((name) => `/admin/${name}`),
-];
 
 const VIEWS = [
   { name: "desktop", viewport: { width: 1366, height: 900 }, colorScheme: "light" },
@@ -48,7 +22,6 @@ const VIEWS = [
 
 const LIGHTHOUSE_ROUNDS = 5;
 const PHOTO_VISITS = 5;
-const SHARED_PHOTOS = 24;
 
 type Check = (server: TestServer, account: Account) => Promise<void>;
 
@@ -59,6 +32,7 @@ async function main(): Promise<void> {
       lighthouse: { type: "boolean" },
       "hundred-thousand": { type: "boolean" },
       photos: { type: "boolean" },
+      languages: { type: "string" },
     },
   });
   const isEverything = Object.keys(values).length === 0;
@@ -69,6 +43,7 @@ async function main(): Promise<void> {
       values["hundred-thousand"],
       (server, account) => withChromium((browser) => printScrolling(server, account, browser)),
     ],
+    [values.languages !== undefined, (server, account) => printLanguages(server, account, values.languages ?? "")],
     [values.photos, (server, account) => withChromium((browser) => printPhotoScrolling(server, account, browser))],
   ];
   for (const [isChosen, check] of checks) {
@@ -139,6 +114,21 @@ function describeFrames({ perSecond, longestMs }: Frames): string {
   return `${perSecond} (${longestMs} ms)`;
 }
 
+/** Prints what does not fit on a phone in each language, and saves a screenshot of each page. @param tags with commas */
+async function printLanguages(server: TestServer, account: Account, tags: string): Promise<void> {
+  await seedSampleLibrary(account, { friend: await server.signUp() });
+  const own = await ownPages(account);
+  await withChromium(async (browser) => {
+    for (const tag of tags.split(",")) {
+      await auditLanguage(browser, server, tag, {
+        account,
+        signedIn: [...PAGES, ...own.signedIn],
+        visitors: [...VISITOR_PAGES, ...own.visitors],
+      });
+    }
+  });
+}
+
 /** Prints the problems that axe finds on each page, in several sizes and in both color schemes. */
 async function printAxe(server: TestServer, account: Account): Promise<void> {
   await seedSampleLibrary(account, { friend: await server.signUp() });
@@ -167,49 +157,6 @@ async function printPages(page: Page, paths: readonly string[]): Promise<void> {
     }
   }
   console.table(rows);
-}
-
-/** Pages of things that were made here: an album, an archive, shared links of a folder and of a file, and a new person. */
-async function ownPages(account: Account): Promise<{ signedIn: string[]; visitors: string[] }> {
-  const { client } = account;
-  const folder = await sharedFolder(account);
-  const photos = (await client.get("/api/photos?limit=20")).strings("data.photos", "id");
-  // Long enough to be scrolled on every screen.
-  const note = await client.storedId("# Garden\n\n- beans\n".repeat(50), { name: "Garden.md", type: "text/markdown" });
-  const zip = makeZip([
-    { name: "beds/beans.txt", content: "rows of beans" },
-    { name: "plan.md", content: "# Plan" },
-  ]);
-  const archive = await client.storedId(zip, { name: "garden.zip", type: "application/zip" });
-  await eventually("the note is found by its content", async () => {
-    const found = await client.get("/api/files/search?q=content:beans");
-    return found.list("data.files").length > 0;
-  });
-  const person = await client.post("/api/admin/users", { email: "new@example.org", name: "Nora New" });
-  const welcome = new URL(person.string("data.passwordLink.url"));
-  const received = (await client.get("/api/shares/received")).strings("data.shares", "id");
-  const album = await client.post("/api/albums", { name: "A summer by the lake", fileIds: photos });
-  const shares = [
-    await client.post(`/api/files/folders/${folder}/shares`, {}),
-    await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" }),
-    await client.post(`/api/files/${photos[0] ?? ""}/shares`, { password: "correct horse" }),
-    await client.post(`/api/files/${photos[0] ?? ""}/shares`, {}),
-    await client.post(`/api/albums/${album.string("data.id")}/shares`, {}),
-  ];
-  return {
-    signedIn: [
-      `/albums/${album.string("data.id")}`,
-      `/photos?view=${photos[0] ?? ""}`,
-      `/files/Lake?details=${folder}`,
-      `/edit/${note}`,
-      `/files?view=${archive}`,
-      `/files?dialog=extract&item=${archive}`,
-      `/files?dialog=share&item=${note}`,
-      "/search?q=beans",
-      `/shared/with-me?share=${received[0] ?? ""}`,
-    ],
-    visitors: [...shares.map((share) => `/s/${share.string("data.token")}`), `${welcome.pathname}${welcome.search}`],
-  };
 }
 
 /**
@@ -242,16 +189,6 @@ async function printLighthouse(server: TestServer, account: Account): Promise<vo
       console.table({ ...rows, [`${name}, median`]: medianScores(results) });
     }
   });
-}
-
-/** Stores a folder of photos, and returns its id. */
-async function sharedFolder({ client }: Account): Promise<string> {
-  const folder = await client.folderId("Lake");
-  for (let number = 0; number < SHARED_PHOTOS; number++) {
-    const content = await photo(number, new Date(Date.UTC(2025, 6, 1 + number)));
-    await client.storedId(content, { name: `IMG_${number}.jpg`, fields: { folder: "/Lake" } });
-  }
-  return folder;
 }
 
 function medianScores(results: readonly AuditResult[]): Record<string, number> {

@@ -161,6 +161,23 @@ describeWeb("the frame of the pages", (web) => {
     await web.lookAt(page, "frame-rtl");
   });
 
+  test("shows no text that was read before the language was loaded", async () => {
+    const account = await web.account();
+    await account.client.storedId("text", { name: "note.txt" });
+    const page = await web.open({ as: account, context: { serviceWorkers: "block" } });
+    await page.evaluate(() => localStorage.setItem("larder-locale", "ar-XB"));
+    await page.route("**/pseudo-*.js", async (route) => {
+      await page.waitForFunction(() =>
+        performance.getEntriesByType("resource").some(({ name }) => name.includes("/files-page-")),
+      );
+      await route.continue();
+    });
+    await page.goto(new URL("/files", page.url()).href);
+    await page.getByRole("columnheader").first().waitFor();
+    const headers = await page.getByRole("columnheader").allInnerTexts();
+    expect(headers.filter((header) => /[a-z]/i.test(header) && !header.includes("["))).toEqual([]);
+  });
+
   test("stays when a page's script fails to load, and tries again", async () => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();

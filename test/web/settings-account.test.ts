@@ -36,6 +36,18 @@ describeWeb("the account settings", (web) => {
     const page = await web.open({ as: account, path: "/settings/usage" });
     await page.getByRole("heading", { name: "Usage", level: 1, exact: true }).waitFor();
     const list = page.getByRole("navigation", { name: "Settings" });
+    await list.getByRole("link", { name: "Appearance" }).waitFor();
+    expect(await list.getByRole("link").allInnerTexts()).toEqual([
+      "Profile",
+      "Security",
+      "Sessions",
+      "Connect devices",
+      "API keys",
+      "Notifications",
+      "Usage",
+      "Appearance",
+      "Account",
+    ]);
     await list.getByRole("link", { name: "Appearance" }).click();
     await page.getByRole("heading", { name: "Appearance", level: 1 }).waitFor();
     expect(await list.getByRole("link", { name: "Appearance" }).getAttribute("aria-current")).toBe("page");

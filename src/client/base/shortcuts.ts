@@ -1,6 +1,7 @@
 /** Keyboard shortcuts, registered so that the overlay of `?` can list those of the current page. */
 import { useEffect, useRef } from "react";
 import { createStore, useStore } from "./store.ts";
+import { defineText } from "./text.ts";
 
 /** One shortcut. */
 interface Shortcut {
@@ -28,6 +29,20 @@ interface ShortcutGroup {
 const groups = createStore<readonly ShortcutGroup[]>([]);
 const IS_MAC = /mac|iphone|ipad/i.test(navigator.userAgent);
 let isListening = false;
+
+/** What is printed on the keys. */
+const text = defineText("keys", {
+  ctrl: "Ctrl",
+  shift: "Shift",
+  alt: "Alt",
+  escape: "Esc",
+  delete: "Del",
+  backspace: "Backspace",
+  space: "Space",
+  enter: "Enter",
+  home: "Home",
+  end: "End",
+});
 
 /**
  * Registers shortcuts while the component is mounted. If two use the same key, the later one wins. Shortcuts without
@@ -64,17 +79,20 @@ export function useShortcutGroups(): readonly ShortcutGroup[] {
 /** The names of a shortcut's keys on this device: `["Ctrl", "K"]`. */
 export function keyCaps(keys: string): string[] {
   const names: Readonly<Record<string, string>> = {
-    mod: IS_MAC ? "⌘" : "Ctrl",
-    shift: IS_MAC ? "⇧" : "Shift",
-    alt: IS_MAC ? "⌥" : "Alt",
+    mod: IS_MAC ? "⌘" : text.ctrl,
+    shift: IS_MAC ? "⇧" : text.shift,
+    alt: IS_MAC ? "⌥" : text.alt,
     arrowleft: "←",
     arrowright: "→",
     arrowup: "↑",
     arrowdown: "↓",
-    escape: "Esc",
-    delete: "Del",
-    space: "Space",
-    enter: "Enter",
+    escape: text.escape,
+    delete: text.delete,
+    backspace: text.backspace,
+    space: text.space,
+    enter: text.enter,
+    home: text.home,
+    end: text.end,
   };
   return keys.split("+").map((key) => names[key] ?? (key.length === 1 ? key.toUpperCase() : capitalized(key)));
 }

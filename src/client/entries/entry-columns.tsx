@@ -9,7 +9,7 @@ import { text } from "./text.ts";
 const COLUMNS = {
   location: () => ({
     id: "location",
-    header: text.location,
+    header: () => text.location,
     width: 14,
     render: (entry: Entry) => (
       <span title={entry.folder}>
@@ -19,22 +19,22 @@ const COLUMNS = {
   }),
   tags: () => ({
     id: "tags",
-    header: text.tags,
+    header: () => text.tags,
     width: 9,
     has: (entry: Entry) => entry.type === "file" && entry.tags.length > 0,
     render: (entry: Entry) => <Tags entry={entry} />,
   }),
-  type: () => ({ id: "type", header: text.type, width: 11, isExtra: true, render: describeKind }),
+  type: () => ({ id: "type", header: () => text.type, width: 11, isExtra: true, render: describeKind }),
   modified: () => ({
     id: "modified",
-    header: text.modified,
+    header: () => text.modified,
     width: 8.5,
     sort: "fileModifiedAt",
     render: (entry: Entry) => <Day moment={dateOf(entry)} />,
   }),
   uploaded: () => ({
     id: "uploaded",
-    header: text.uploaded,
+    header: () => text.uploaded,
     width: 8.5,
     sort: "createdAt",
     isExtra: true,
@@ -42,7 +42,7 @@ const COLUMNS = {
   }),
   size: () => ({
     id: "size",
-    header: text.size,
+    header: () => text.size,
     width: 7.5,
     sort: "size",
     render: (entry: Entry) => <Size entry={entry} />,

@@ -5,16 +5,16 @@ import type { ListKind, SortOrder } from "./read-preferences.ts";
 
 /** What lists of files are sorted by; each list picks some of these by their names. */
 const OPTIONS = {
-  natural: () => ({ field: "natural", label: text.name }),
-  fileModifiedAt: () => ({ field: "fileModifiedAt", label: text.modified }),
-  createdAt: () => ({ field: "createdAt", label: text.uploaded }),
-  size: () => ({ field: "size", label: text.size }),
-  shared: () => ({ field: "createdAt", label: text.shared, order: "desc" as const }),
-} satisfies Readonly<Record<string, () => SortOption>>;
+  natural: { field: "natural", label: () => text.name },
+  fileModifiedAt: { field: "fileModifiedAt", label: () => text.modified },
+  createdAt: { field: "createdAt", label: () => text.uploaded },
+  size: { field: "size", label: () => text.size },
+  shared: { field: "createdAt", label: () => text.shared, order: "desc" as const },
+} satisfies Readonly<Record<string, SortOption>>;
 
 /** Options to sort a list by, in the order of their names. */
 export function sortOptions(fields: readonly (keyof typeof OPTIONS)[]): SortOption[] {
-  return fields.map((field) => OPTIONS[field]());
+  return fields.map((field) => OPTIONS[field]);
 }
 
 /**

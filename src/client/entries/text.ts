@@ -45,6 +45,7 @@ export const text = defineText("browse", {
   comfortable: "Comfortable",
   compact: "Compact",
   sortBy: "Sort by",
+  sortByField: "Sort by: {label}",
   ascending: "Ascending",
   descending: "Descending",
   more: "More",

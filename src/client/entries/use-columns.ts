@@ -47,7 +47,9 @@ function menuOf<T extends Entry>(
   return [
     ...all.map((column) => ({
       label:
-        isChosen(column, preferences) && isEmpty(column) ? text.columnEmpty({ name: column.header }) : column.header,
+        isChosen(column, preferences) && isEmpty(column)
+          ? text.columnEmpty({ name: column.header() })
+          : column.header(),
       checked: isChosen(column, preferences),
       staysOpen: true,
       run: () => toggle(column),

@@ -44,7 +44,7 @@ export function ViewOptions({
 export function sortItems({ field, order, options, change }: GridSort): MenuItem[] {
   return [
     ...options.map((option) => ({
-      label: `${text.sortBy}: ${option.label}`,
+      label: text.sortByField({ label: option.label() }),
       checked: field === option.field,
       run: () => change(option.field, option.order ?? "asc"),
     })),

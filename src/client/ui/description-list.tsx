@@ -13,7 +13,7 @@ export function DescriptionList({
   readonly isRuled?: boolean;
 }) {
   return (
-    <dl className={cx("text-sm", !isRuled && "grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5")}>
+    <dl className={cx("text-sm", !isRuled && "grid grid-cols-[fit-content(55%)_1fr] gap-x-4 gap-y-1.5")}>
       {items.map(
         ([name, value]) =>
           value !== undefined && (

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { setTranslation } from "../../../src/client/base/text.ts";
 import { describeResult } from "../../../src/client/features/admin/sections/job-results.ts";
 import { ACTION_GROUPS, describeEntry } from "../../../src/client/features/admin/sections/audit-text.ts";
+import { nameOfUnit } from "../../../src/client/features/admin/settings/draft.ts";
 import type { AuditEntry } from "../../../src/client/features/admin/types.ts";
 import { AUDIT_ACTIONS } from "../../../src/features/accounts/routing/audit-rule.ts";
 
@@ -122,4 +123,12 @@ describe("the audit log", () => {
       expect(ACTION_GROUPS).toContain(action.split(".")[0] ?? "");
     }
   });
+});
+
+test("the units of settings are in the language of the page", () => {
+  const units = () => (["megabyte", "gigabyte", "day"] as const).map((name) => nameOfUnit({ name, factor: 1 }));
+  expect(units()).toEqual(["MB", "GB", "days"]);
+  document.documentElement.lang = "fr";
+  expect(units()).toEqual(["Mo", "Go", "jours"]);
+  document.documentElement.lang = "en";
 });

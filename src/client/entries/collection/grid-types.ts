@@ -7,7 +7,7 @@ import type { SortOrder, ViewPreferences } from "../read-preferences.ts";
 /** A column of the list, next to the name. */
 export interface GridColumn<T extends Entry> {
   readonly id: string;
-  readonly header: string;
+  readonly header: () => string;
   /** The width in rem, until the person chooses another one. */
   readonly width: number;
   /** The field that its header sorts by. */
@@ -22,7 +22,7 @@ export interface GridColumn<T extends Entry> {
 /** A field that a list can be sorted by. */
 export interface SortOption<F extends string = string> {
   readonly field: F;
-  readonly label: string;
+  readonly label: () => string;
   /** The order when the field is chosen; ascending by default. */
   readonly order?: SortOrder;
 }

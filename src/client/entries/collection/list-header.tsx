@@ -37,9 +37,9 @@ export function ListHeader<T extends Entry>({
         >
           <NameHeader isSelecting={isSelecting} isNarrow={isNarrow} sort={sort} />
           {fitting.map((column) => (
-            <ColumnHeader key={column.id} header={column.header} option={optionOf(sort, column.sort)} sort={sort}>
+            <ColumnHeader key={column.id} header={column.header()} option={optionOf(sort, column.sort)} sort={sort}>
               <ColumnSeparator
-                label={text.widthOf({ name: column.header })}
+                label={text.widthOf({ name: column.header() })}
                 width={widthOf(column, columns.widths)}
                 spare={spare}
                 onResize={(width) => columns.resize(column.id, width)}
@@ -90,7 +90,7 @@ function NameHeader({
     <div role="columnheader" aria-sort={sortedBy(option, sort)} className="flex min-w-0 gap-3">
       <span className={cx("w-5 shrink-0", !isSelecting && "max-sm:hidden pointer-coarse:hidden")} />
       <span className="w-8 shrink-0" />
-      <SortButton header={isNarrow && option !== undefined ? option.label : text.name} option={option} sort={sort} />
+      <SortButton header={isNarrow && option !== undefined ? option.label() : text.name} option={option} sort={sort} />
     </div>
   );
 }

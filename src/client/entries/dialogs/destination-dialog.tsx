@@ -24,11 +24,13 @@ interface Root {
 /** What the folder is chosen for. */
 type DestinationVerb = "move" | "copy" | "extract";
 
-const LABELS = {
-  move: { title: text.moveTitle, choose: text.moveHere, root: text.copyInto },
-  copy: { title: text.copyTitle, choose: text.copyHere, root: text.copyInto },
-  extract: { title: () => archivesText.chooseTitle, choose: archivesText.chooseHere, root: archivesText.chooseRoot },
-} as const;
+/** The texts of each verb. */
+const labelsOf = (verb: DestinationVerb) =>
+  ({
+    move: { title: text.moveTitle, choose: text.moveHere, root: text.copyInto },
+    copy: { title: text.copyTitle, choose: text.copyHere, root: text.copyInto },
+    extract: { title: () => archivesText.chooseTitle, choose: archivesText.chooseHere, root: archivesText.chooseRoot },
+  })[verb];
 
 interface DestinationDialogProps {
   readonly verb: DestinationVerb;
@@ -70,17 +72,17 @@ export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, o
     <Dialog
       open
       onClose={onClose}
-      title={LABELS[verb].title({ n: entries.length })}
+      title={labelsOf(verb).title({ n: entries.length })}
       footer={
         <Footer
-          label={LABELS[verb].choose}
+          label={labelsOf(verb).choose}
           onNewFolder={() => setCreating(true)}
           onChoose={problem === undefined ? choose : undefined}
           onClose={onClose}
         />
       }
     >
-      {roots.length > 1 && <RootChooser label={LABELS[verb].root} roots={roots} share={share} onChoose={setChosen} />}
+      {roots.length > 1 && <RootChooser label={labelsOf(verb).root} roots={roots} share={share} onChoose={setChosen} />}
       <FolderTree
         key={`${share} ${createdPath}`}
         {...IN_DIALOG}

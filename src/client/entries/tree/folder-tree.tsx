@@ -37,7 +37,9 @@ export interface FolderTreeProps {
 
 /** Props of a tree in a dialog with a button for the chosen folder. */
 export const IN_DIALOG = {
-  label: text.chooseFolder,
+  get label() {
+    return text.chooseFolder;
+  },
   choosesByFocus: true,
   className: "h-72 rounded-lg border border-line p-1",
 } as const;

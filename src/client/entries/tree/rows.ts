@@ -55,7 +55,12 @@ function levelKey(path: string, share: string | undefined, ...page: readonly num
   return keys.listing(path, "folders", share ?? "own", ...page);
 }
 
-const OWN_ROOT: TreeRoot = { share: undefined, name: text.home };
+const OWN_ROOT: TreeRoot = {
+  share: undefined,
+  get name() {
+    return text.home;
+  },
+};
 
 /** The visible rows of the tree, and how to load more. */
 export function useTreeRows(expanded: ReadonlySet<string>, hasRoot: boolean, { share, name } = OWN_ROOT) {

@@ -78,7 +78,11 @@ function useFavorites({ field: sort, order }: GridSort): PageSource<Favorite> {
   );
 }
 
-const LOCATION = { id: "location", header: entriesText.location, width: 14 } as const;
+const LOCATION = {
+  id: "location",
+  header: () => entriesText.location,
+  width: 14,
+} as const;
 const COLUMNS: readonly GridColumn<Favorite>[] = [
   { ...LOCATION, render: (entry) => <bdi title={locationOf(entry)}>{locationOf(entry)}</bdi> },
   ...columnsOf(["tags", "type", "modified", "uploaded", "size"]),

@@ -105,10 +105,15 @@ function RecentFiles({
 }
 
 const COLUMNS: readonly GridColumn<RecentFile>[] = [
-  { id: "activity", header: text.activity, width: 12, render: (file) => <Activity file={file} /> },
+  {
+    id: "activity",
+    header: () => text.activity,
+    width: 12,
+    render: (file) => <Activity file={file} />,
+  },
   {
     id: "location",
-    header: entriesText.location,
+    header: () => entriesText.location,
     width: 14,
     render: (file) => <bdi title={locationOf(file)}>{locationOf(file)}</bdi>,
   },

@@ -47,7 +47,8 @@ function Month({ block, range, ...context }: MonthContext & { readonly block: Gr
         className="sticky top-0 z-[5] flex items-center bg-raised text-base font-semibold"
         style={{ height: MONTH_HEIGHT }}
       >
-        {month}
+        {/* Many languages write months in lower case, but not at the beginning of a heading. */}
+        <span className="inline-block first-letter:uppercase">{month}</span>
       </h2>
       {days.map((day) => (
         <Day
@@ -91,7 +92,7 @@ const Day = memo(
           className="group absolute flex items-center gap-1"
           style={{ insetInlineStart: day.left, top: day.top, width: day.width, height: DAY_HEIGHT }}
         >
-          <h3 aria-label={formatDay(day.date)} className="truncate text-sm text-muted">
+          <h3 aria-label={formatDay(day.date)} className="truncate text-sm text-muted first-letter:uppercase">
             {formatShortDay(day.date)}
           </h3>
           <button

@@ -177,13 +177,21 @@ function fetchResults(
   });
 }
 
-const LOCATION = { id: "location", header: entriesText.location, width: 10 } as const;
+const LOCATION = {
+  id: "location",
+  header: () => entriesText.location,
+  width: 10,
+} as const;
 const COLUMNS: readonly GridColumn<Hit>[] = [
   { ...LOCATION, render: (entry) => <bdi title={locationOfHit(entry)}>{locationOfHit(entry)}</bdi> },
   ...columnsOf(["tags", "type", "modified", "uploaded", "size"]),
 ];
 const SORTS: readonly SortOption[] = [
-  { field: "relevance", label: text.relevance, order: "desc" },
+  {
+    field: "relevance",
+    label: () => text.relevance,
+    order: "desc",
+  },
   ...sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]),
 ];
 
@@ -195,7 +203,7 @@ function useSearchSort(): GridSort {
 }
 
 function labelOf({ field, options }: GridSort): string {
-  return options.find((option) => option.field === field)?.label ?? field;
+  return options.find((option) => option.field === field)?.label() ?? field;
 }
 
 function locationAndSize(entry: Hit): string {

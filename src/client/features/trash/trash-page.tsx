@@ -144,7 +144,7 @@ function TrashList({ collection, sort }: { readonly collection: Collection<Trash
 const COLUMNS: readonly GridColumn<TrashedEntry>[] = [
   {
     id: "location",
-    header: text.from,
+    header: () => text.from,
     width: 12,
     render: ({ originalFolder }) => (
       <span title={originalFolder}>
@@ -155,7 +155,7 @@ const COLUMNS: readonly GridColumn<TrashedEntry>[] = [
   ...columnsOf(["type"]),
   {
     id: "deleted",
-    header: text.deleted,
+    header: () => text.deleted,
     width: 8.5,
     sort: "deletedAt",
     render: ({ trashedAt }) => (
@@ -164,11 +164,20 @@ const COLUMNS: readonly GridColumn<TrashedEntry>[] = [
       </time>
     ),
   },
-  { id: "expires", header: text.expires, width: 8.5, render: ({ expiresAt }) => <Day moment={expiresAt} /> },
+  {
+    id: "expires",
+    header: () => text.expires,
+    width: 8.5,
+    render: ({ expiresAt }) => <Day moment={expiresAt} />,
+  },
   ...columnsOf(["size"]),
 ];
 const SORTS: readonly SortOption[] = [
-  { field: "deletedAt", label: text.deleted, order: "desc" },
+  {
+    field: "deletedAt",
+    label: () => text.deleted,
+    order: "desc",
+  },
   ...sortOptions(["natural", "size"]),
 ];
 

@@ -1,5 +1,6 @@
 /** What a person has typed into the form of settings, and how it becomes values of the API. */
 import type { ResponseData } from "../../../api/generated.ts";
+import { locale } from "../../../base/format.ts";
 
 /** A setting of GET /api/admin/settings. */
 export type EditableSetting = ResponseData["GET /api/admin/settings"]["settings"][number];
@@ -18,14 +19,15 @@ export type Drafts = ReadonlyMap<string, Draft>;
 
 /** The unit in which a setting is shown. */
 export interface DisplayUnit {
-  readonly name: string;
+  /** As in `Intl`. */
+  readonly name: "megabyte" | "gigabyte" | "day";
   /** Base units (bytes, milliseconds) in one. */
   readonly factor: number;
 }
 
-const MEGABYTE: DisplayUnit = { name: "MB", factor: 1024 ** 2 };
-const GIGABYTE: DisplayUnit = { name: "GB", factor: 1024 ** 3 };
-const DAY: DisplayUnit = { name: "days", factor: 86_400_000 };
+const MEGABYTE: DisplayUnit = { name: "megabyte", factor: 1024 ** 2 };
+const GIGABYTE: DisplayUnit = { name: "gigabyte", factor: 1024 ** 3 };
+const DAY: DisplayUnit = { name: "day", factor: 86_400_000 };
 
 /** The unit of a setting for people; undefined if it has none. */
 export function unitOf({ key, unit, value }: EditableSetting): DisplayUnit | undefined {
@@ -33,6 +35,13 @@ export function unitOf({ key, unit, value }: EditableSetting): DisplayUnit | und
   if (unit !== "bytes") return undefined;
   const isSmall = key.endsWith("maxFileSize") && typeof value === "number" && value < GIGABYTE.factor;
   return isSmall ? MEGABYTE : GIGABYTE;
+}
+
+/** The name of a unit in the language of the page: `GB`, `days`. */
+export function nameOfUnit({ name }: DisplayUnit): string {
+  const unitDisplay = name === "day" ? "long" : "short";
+  const parts = new Intl.NumberFormat(locale(), { style: "unit", unit: name, unitDisplay }).formatToParts(2);
+  return parts.find(({ type }) => type === "unit")?.value ?? name;
 }
 
 /** The last part of a key: `quota` of `plans.free.quota`. */

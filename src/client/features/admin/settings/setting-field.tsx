@@ -6,7 +6,7 @@ import { Switch } from "../../../ui/switch.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { formatNumber } from "../../../base/format.ts";
 import { text as adminText } from "../text.ts";
-import { type Draft, type EditableSetting, nameOf, numberOf, toDraft, unitOf } from "./draft.ts";
+import { type Draft, type EditableSetting, nameOf, numberOf, toDraft, nameOfUnit, unitOf } from "./draft.ts";
 import { text } from "./text.ts";
 
 /** Props of {@link SettingField}. */
@@ -25,7 +25,7 @@ export function SettingField({ setting, draft, onChange, rejection, label, hint 
   const { key, isEditable, isStored, problem } = setting;
   const unit = unitOf(setting);
   const name = label ?? labelOf(setting);
-  const full = unit === undefined ? name : text.inUnit({ label: name, unit: unit.name });
+  const full = unit === undefined ? name : text.inUnit({ label: name, unit: nameOfUnit(unit) });
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <Control

@@ -154,7 +154,7 @@ function Month({
         className="sticky top-0 z-[5] flex items-center justify-between gap-2 bg-raised"
         style={{ height: HEADING_HEIGHT }}
       >
-        <h3 className="text-sm font-semibold">{month}</h3>
+        <h3 className="text-sm font-semibold first-letter:uppercase">{month}</h3>
         <Checkbox
           label={text.selectAll}
           aria-label={text.selectMonth({ month })}

@@ -61,17 +61,22 @@ export function sharedItem({ file, folder, album }: ShareRecord) {
 
 /** The columns of the list. */
 export const COLUMNS: readonly GridColumn<OwnShare>[] = [
-  { id: "kind", header: text.who, width: 9, render: ({ share }) => <Kind share={share} /> },
+  {
+    id: "kind",
+    header: () => text.who,
+    width: 9,
+    render: ({ share }) => <Kind share={share} />,
+  },
   {
     id: "note",
-    header: text.label,
+    header: () => text.label,
     width: 8,
     has: ({ share }) => share.label !== null,
     render: ({ share }) => <bdi title={share.label ?? ""}>{share.label}</bdi>,
   },
   {
     id: "expires",
-    header: text.expiry,
+    header: () => text.expiry,
     width: 7,
     sort: "expiresAt",
     has: ({ share }) => share.expiresAt !== null || closedBecause(share) !== undefined,
@@ -79,21 +84,21 @@ export const COLUMNS: readonly GridColumn<OwnShare>[] = [
   },
   {
     id: "visits",
-    header: text.visitsHeader,
+    header: () => text.visitsHeader,
     width: 4,
     has: ({ share }) => share.kind !== "account",
     render: ({ share }) => share.kind !== "account" && formatNumber(share.views),
   },
   {
     id: "transfers",
-    header: text.transfersHeader,
+    header: () => text.transfersHeader,
     width: 7,
     has: ({ share }) => share.kind !== "account",
     render: ({ share }) => <span title={describeTransfers(share)}>{describeTransfers(share)}</span>,
   },
   {
     id: "opened",
-    header: text.lastAccessHeader,
+    header: () => text.lastAccessHeader,
     width: 8.5,
     isExtra: true,
     render: ({ share: { lastAccessedAt } }) =>
@@ -105,7 +110,7 @@ export const COLUMNS: readonly GridColumn<OwnShare>[] = [
   },
   {
     id: "shared",
-    header: text.shared,
+    header: () => text.shared,
     width: 8.5,
     sort: "createdAt",
     render: ({ share }) => <Day moment={share.createdAt} />,
@@ -177,5 +182,8 @@ function Kind({ share }: { readonly share: ShareRecord }) {
 /** What the list can be sorted by. */
 export const SORTS: readonly SortOption[] = [
   ...sortOptions(["shared", "natural"]),
-  { field: "expiresAt", label: text.expiry },
+  {
+    field: "expiresAt",
+    label: () => text.expiry,
+  },
 ];

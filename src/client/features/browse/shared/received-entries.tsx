@@ -54,7 +54,7 @@ function toEntry(share: ReceivedShare): ReceivedEntry | undefined {
 export const COLUMNS: readonly GridColumn<ReceivedEntry>[] = [
   {
     id: "owner",
-    header: text.owner,
+    header: () => text.owner,
     width: 9.5,
     sort: "owner",
     render: ({ share }) => (
@@ -68,14 +68,14 @@ export const COLUMNS: readonly GridColumn<ReceivedEntry>[] = [
   },
   {
     id: "shared",
-    header: text.shared,
+    header: () => text.shared,
     width: 8.5,
     sort: "createdAt",
     render: ({ share }) => <Day moment={share.createdAt} />,
   },
   {
     id: "rights",
-    header: text.rights,
+    header: () => text.rights,
     width: 6.5,
     render: ({ share }) => (
       <Badge tone={share.permissions === "write" ? "accent" : "neutral"}>{rightsText(share)}</Badge>
@@ -83,14 +83,14 @@ export const COLUMNS: readonly GridColumn<ReceivedEntry>[] = [
   },
   {
     id: "note",
-    header: text.label,
+    header: () => text.label,
     width: 12,
     has: ({ share }) => share.label !== null,
     render: ({ share }) => <bdi title={share.label ?? ""}>{share.label}</bdi>,
   },
   {
     id: "expires",
-    header: text.expiry,
+    header: () => text.expiry,
     width: 8.5,
     has: ({ share }) => share.expiresAt !== null,
     render: ({ share: { expiresAt } }) =>
@@ -106,7 +106,10 @@ export const COLUMNS: readonly GridColumn<ReceivedEntry>[] = [
 /** What the list can be sorted by. */
 export const SORTS: readonly SortOption[] = [
   ...sortOptions(["shared", "natural"]),
-  { field: "owner", label: text.owner },
+  {
+    field: "owner",
+    label: () => text.owner,
+  },
 ];
 
 /** The line below a name on phones. */

@@ -80,7 +80,7 @@ function LastRun({ run, isStartedHere }: { readonly run: ImportRun; readonly isS
 function NewImport({ onStarted }: { readonly onStarted: (id: string) => void }) {
   const [source, setSource] = useState<SourceName>("takeout");
   return (
-    <div className="grid gap-6 md:grid-cols-[13rem_minmax(0,1fr)]">
+    <div className="grid gap-6 md:grid-cols-[15rem_minmax(0,1fr)]">
       <RadioGroup
         label={text.from}
         value={source}

@@ -220,6 +220,10 @@ describe("the address and the key", () => {
     expect([message.includes("wrong-key"), isTemporary]).toEqual([false, false]);
   });
 
+  test("are rejected if the key is none", () => {
+    expect(() => source(server.url, "key\nwith a line break")).toThrow("characters that none can have");
+  });
+
   test.each([["user.read"], ["asset.read"], ["album.read"], ["tag.read"], ["asset.statistics"]])(
     "need the permission %s",
     async (permission) => {
@@ -317,6 +321,22 @@ describe("a download", () => {
     const { files } = await offer({ assets: [asset("a")], denied: ["asset.download"] });
     expect((await failureOf(readContent(files[0]))).message).toContain("does not allow the download");
   });
+});
+
+test("a photo that is in no page is found in the other direction, and none is offered twice", async () => {
+  const assets = ["a", "b", "c", "d"].map((id) => asset(id));
+  const immich = new FakeImmich({ assets, pageSizeMax: 2 });
+  // The second page begins with a photo of the first one: the pages were ordered differently.
+  const reordered = new FakeImmich({ assets: ["a", "c", "b", "d"].map((id) => asset(id)), pageSizeMax: 2 });
+  const backward = new FakeImmich({ assets: assets.toReversed(), pageSizeMax: 2 });
+  server.respond((request) => {
+    if (request.path !== "/api/search/metadata") return immich.respond(request);
+    if (request.body.includes('"desc"')) return backward.respond(request);
+    return (request.body.includes('"page":2') ? reordered : immich).respond(request);
+  });
+  const { files, leftOut } = await readSource(source());
+  expect(files.map(({ key }) => key)).toEqual(["a", "b", "d", "c"]);
+  expect(leftOut.some(({ name }) => name === "Photos that Immich does not list")).toBe(false);
 });
 
 test("failures in the middle of a list are repeated", async () => {

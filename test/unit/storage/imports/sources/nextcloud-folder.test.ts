@@ -81,6 +81,14 @@ test("links and special files are reported, and not followed", async () => {
   expect(leftOut.slice(2).map(({ name }) => name)).toEqual(["file-link", "folder-link", "pipe"]);
 });
 
+test("files that are a link are rejected", async () => {
+  await put("secret/passwords.txt", "secret");
+  await rm(join(data, "ada/files"), { recursive: true });
+  await symlink(join(data, "secret"), join(data, "ada/files"));
+  const failure = await readSource(source()).catch((error: unknown) => error);
+  expect(String(failure)).toContain("Links are not followed");
+});
+
 test("a file or folder that becomes a link before it is read is not followed", async () => {
   await put("secret/b.txt", "secret");
   await put("ada/files/sub/b.txt", "secret");

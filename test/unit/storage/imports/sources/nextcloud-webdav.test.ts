@@ -1,6 +1,7 @@
 // What the source for Nextcloud does with responses that a running Larder does not send.
 import { describe, expect, test } from "bun:test";
 import { AllowedTargets } from "../../../../../src/lib/allowed-targets.ts";
+import { OutboundError } from "../../../../../src/net/outbound-error.ts";
 import { Outbound } from "../../../../../src/net/outbound.ts";
 import { findUnusedPort } from "../../../../support/push-services.ts";
 import { operatorNetwork } from "../../../../../src/features/storage/imports/sources/server/network.ts";
@@ -175,6 +176,17 @@ describe("a list", () => {
     const { files } = await readSource(source());
     expect(files.map(({ path }) => path)).toEqual(["a_b.txt", "\ufffd.txt"]);
     expect(Buffer.from(await readContent(files[1])).toString()).toBe("latin");
+  });
+
+  test("may have names that look like addresses", async () => {
+    const names = ["https:a.txt", "https:sub/", "https:sub/mailto:b.txt"];
+    server.respond(nextcloud(Object.fromEntries(names.map((name) => [name, { content: name }]))));
+    const { files } = await readSource(source());
+    expect(files.map(({ path }) => path)).toEqual(["https:a.txt", "https:sub/mailto:b.txt"]);
+    for (const file of files) {
+      // oxlint-disable-next-line no-await-in-loop
+      expect(Buffer.from(await readContent(file)).toString()).toBe(file.path);
+    }
   });
 
   test("may have other paths than the request, behind a proxy", async () => {
@@ -356,6 +368,20 @@ describe("a download", () => {
     })();
     expect((await failureOf(work)).message).toContain("rejected the user name or the password");
   });
+});
+
+test("a certificate that is not trusted is explained, and not tried again", async () => {
+  let attempts = 0;
+  const network = {
+    open: async () => {
+      attempts++;
+      throw new OutboundError("unreachable", "no connection (DEPTH_ZERO_SELF_SIGNED_CERT)");
+    },
+  };
+  const untrusted = new NextcloudSource({ network, address: "https://a.test", username: "ada", password: PASSWORD });
+  const { message, isTemporary } = await failureOf(readSource(untrusted));
+  expect(message).toContain("The certificate of the server is not trusted");
+  expect([isTemporary, attempts]).toEqual([false, 1]);
 });
 
 test("a server of this machine is not reached for users", async () => {

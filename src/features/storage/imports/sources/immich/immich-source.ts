@@ -22,6 +22,8 @@ interface Reading {
   readonly collections: Collections;
   readonly paths: UniquePaths;
   readonly counts: LeftOutCounts;
+  /** IDs of the assets that were listed. */
+  readonly seen: Set<string>;
   readonly signal: AbortSignal;
 }
 
@@ -57,8 +59,10 @@ export class ImmichSource implements ImportSource {
     for (const leftOut of collections.leftOut) yield leftOutEntry(leftOut);
     for (const album of collections.albums) yield { type: "album", album };
     const counts = new LeftOutCounts(total);
-    const reading: Reading = { userId, collections, paths: new UniquePaths(), counts, signal };
-    for (const query of this.#queries()) yield* this.#search(query, reading);
+    const reading: Reading = { userId, collections, paths: new UniquePaths(), counts, seen: new Set(), signal };
+    for (const query of this.#queries("asc")) yield* this.#search(query, reading);
+    // Immich does not order photos of the same time, so one can be in no page. In the other direction, it is in one.
+    for (const query of counts.missing > 0 ? this.#queries("desc") : []) yield* this.#search(query, reading);
     for (const leftOut of counts.list()) yield leftOutEntry(leftOut);
   }
 
@@ -67,8 +71,8 @@ export class ImmichSource implements ImportSource {
   }
 
   /** Searches that find all assets, but not those in the trash, and not the videos of live photos. */
-  #queries(): SearchQuery[] {
-    const query = { withExif: true, withStacked: true, order: "asc" };
+  #queries(order: "asc" | "desc"): SearchQuery[] {
+    const query = { withExif: true, withStacked: true, order };
     if (!this.#api.isAtLeast(1, 133)) return [{ ...query, isVisible: true, withArchived: true }];
     return [
       { ...query, visibility: "timeline" },
@@ -82,6 +86,8 @@ export class ImmichSource implements ImportSource {
         reading.signal.throwIfAborted();
         this.#client.checkAccess();
         const asset = toAsset(fields);
+        if (reading.seen.has(asset.id)) continue;
+        reading.seen.add(asset.id);
         if (asset.ownerId !== reading.userId) reading.counts.ofPartners++;
         else if (!asset.isTrashed && !asset.isHidden) yield* this.#offer(asset, reading);
       }

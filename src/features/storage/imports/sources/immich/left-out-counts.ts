@@ -15,6 +15,11 @@ export class LeftOutCounts {
     this.#total = total;
   }
 
+  /** How many assets were not listed yet. */
+  get missing(): number {
+    return this.#total - this.#listed;
+  }
+
   note({ isInStack, isEdited, isRated }: Asset): void {
     this.#listed++;
     if (isInStack) this.#inStacks++;
@@ -42,7 +47,7 @@ export class LeftOutCounts {
       [
         "Photos that Immich does not list",
         "unreadable",
-        this.#total - this.#listed,
+        this.missing,
         "Immich counts more photos than it lists: it has not finished reading them. Import again later.",
       ],
     ];

@@ -1,5 +1,5 @@
 /** Where the files of a Nextcloud account are in the data directory of a Nextcloud or an ownCloud. */
-import { readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../../../../lib/error.ts";
 import { type LeftOut, SourceError } from "../../source.ts";
@@ -21,14 +21,17 @@ const BESIDE_FILES = ["cache", "files_encryption", "files_trashbin", "files_vers
  */
 export async function findFiles(chosen: string): Promise<FilesFolder> {
   const path = await resolveFolder(chosen);
-  const names = new Set(await list(path));
-  const isDataFolder = names.has(".ncdata") || names.has(".ocdata");
-  if (isDataFolder || [...names].some((name) => name.startsWith("appdata_"))) {
+  const names = await list(path);
+  const isDataFolder = names.includes(".ncdata") || names.includes(".ocdata");
+  if (isDataFolder || names.some((name) => name.startsWith("appdata_"))) {
     const message = "This is the data directory of all accounts. Choose the folder of one account in it.";
     throw new SourceError(message, false);
   }
-  if (names.has("files") && BESIDE_FILES.some((name) => names.has(name))) {
-    return { path: await resolveFolder(join(path, "files")), accountFolder: path };
+  if (names.includes("files") && BESIDE_FILES.some((name) => names.includes(name))) {
+    const files = join(path, "files");
+    // The folder may be one that a server lets people import: what is outside of it is not read.
+    if (!(await lstat(files)).isDirectory()) throw unreadable(Object.assign(new Error("a link"), { code: "ELOOP" }));
+    return { path: files, accountFolder: path };
   }
   const isFiles = basename(path) === "files";
   const around = isFiles ? await list(dirname(path)).catch(() => []) : [];

@@ -130,8 +130,8 @@ export class NextcloudSource implements ImportSource {
       if (leftOut !== undefined) yield leftOutEntry(leftOut);
       else if (member.isFolder) {
         if (member.isFavorite || member.tags.length > 0) yield leftOutEntry(marksOf(path));
-        below.push({ url: new URL(`${member.segment}/`, folder.url), path, level: folder.level + 1 });
-      } else yield { type: "file", file: this.#toFile(member, path, new URL(member.segment, folder.url)) };
+        below.push({ url: addressOf(`${member.segment}/`, folder.url), path, level: folder.level + 1 });
+      } else yield { type: "file", file: this.#toFile(member, path, addressOf(member.segment, folder.url)) };
     }
     pending.push(...below.reverse());
   }
@@ -153,6 +153,11 @@ export class NextcloudSource implements ImportSource {
 function identityOf({ url, account }: DavFolder, { self }: ListedFolder, username: string): string {
   if (account === undefined) return `nextcloud ${url.href} ${username}`;
   return `nextcloud ${self?.instanceId ?? account.root.href} ${account.userId}`;
+}
+
+/** The address of a member. A name such as `https:a` must not become another address. */
+function addressOf(segment: string, folder: URL): URL {
+  return new URL(`./${segment}`, folder);
 }
 
 function leftOutEntry(leftOut: LeftOut): SourceEntry {

@@ -30,6 +30,9 @@ export function describeFailure({ failure, message, isPrivate }: OutboundError):
   // What is in the private network of this machine is not shown.
   if (isPrivate) return new SourceError("The server could not be reached. Check its address.", failure !== "garbage");
   if (failure === "garbage") return new SourceError(`Check the address of the server: ${message}.`, false);
+  if (/\((?:\w*CERT\w*|UNABLE_TO_\w+)\)/.test(message)) {
+    return new SourceError(`The certificate of the server is not trusted: ${message}. Check its address.`, false);
+  }
   if (failure === "timeout") return new SourceError("The server does not respond. Try again later.", true);
   return new SourceError(`The server can't be reached: ${message}. Check its address, or try again later.`, true);
 }

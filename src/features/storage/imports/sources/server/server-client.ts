@@ -58,10 +58,12 @@ export class ServerClient {
   /** Files and folders in a row that the server failed to deliver. */
   #failuresInRow = 0;
 
-  /** @throws SourceError if the address is invalid */
+  /** @throws SourceError if the address or the credentials are invalid */
   constructor(address: string, options: ServerClientOptions) {
     this.address = parseAddress(address);
     this.#options = options;
+    if (Object.values(options.credentials).every((value) => /^[\x20-\x7e]*$/.test(value))) return;
+    throw new SourceError("The password or the key has characters that none can have. Copy it again.", false);
   }
 
   /** Continues only if the server has not rejected the credentials. @throws SourceError */
