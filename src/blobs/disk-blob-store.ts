@@ -259,6 +259,9 @@ export class DiskBlobStore implements BlobStore {
     return names.length;
   }
 
+  /** Makes many blobs durable at a time, although each may wait longer: for long work on which nobody waits. */
+  readonly syncTogether = (): void => this.#syncQueue.alwaysGroup();
+
   /** Ends the thread that syncs. No upload may be in progress. */
   close(): void {
     this.#syncQueue.close();

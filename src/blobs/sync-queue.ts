@@ -51,6 +51,7 @@ export class SyncQueue {
   #groupPauseUntilMs = 0;
   #thread: SyncThread | undefined;
   #largeUploads = 0;
+  #alwaysGroups = false;
 
   constructor(root: string, log: Log, { disk = realDisk, checkDisk = () => {} }: SyncQueueOptions = {}) {
     this.#root = root;
@@ -85,6 +86,11 @@ export class SyncQueue {
   /** Counts a large upload that begins (+1) or ends (-1). No syncfs is made while there is one, because it would wait for its pages. */
   countLargeUpload(change: 1 | -1): void {
     this.#largeUploads += change;
+  }
+
+  /** Makes one syncfs for each batch, however long it takes: for long work on which nobody waits. */
+  alwaysGroup(): void {
+    this.#alwaysGroups = true;
   }
 
   /** Ends the thread. No file may be queued. */
@@ -155,7 +161,8 @@ export class SyncQueue {
   }
 
   #canGroup(thread: SyncThread): boolean {
-    return thread.canSyncFileSystem && this.#largeUploads === 0 && performance.now() >= this.#groupPauseUntilMs;
+    if (!thread.canSyncFileSystem || this.#alwaysGroups) return thread.canSyncFileSystem;
+    return this.#largeUploads === 0 && performance.now() >= this.#groupPauseUntilMs;
   }
 }
 

@@ -109,3 +109,21 @@ test("the owner sees the town of a photo, recipients of a share and visitors of 
   expectStatus(listed, 200);
   expect(JSON.stringify(listed.at("data"))).not.toContain("Lisbon");
 });
+
+test("a location in the metadata puts a photo at its place, unless the photo has its own position", async () => {
+  const { client } = await server().signUp();
+  const fields = { metadata: JSON.stringify({ location: "38.7167,-9.1333" }) };
+  const plain = await client.storedId(tinyPng(2, 2, [7, 7, 7]), { name: "plain.png", type: "image/png", fields });
+  const placed = await client.storedId(await placedJpeg(90, ...PORTO), { name: "p.jpg", type: "image/jpeg", fields });
+  const idsAt = async (place: string) => (await client.get(`/api/photos?place=${place}`)).strings("data.photos", "id");
+  await listPlaces(client);
+  expect([await idsAt("2267057"), await idsAt("2735943")]).toEqual([[plain], [placed]]);
+  expect((await client.get(`/api/files/${plain}`)).at("data.place")).toEqual({ id: "2267057", name: "Lisbon" });
+  expectStatus(await client.put(`/api/files/${plain}`, { metadata: { location: "41.1496,-8.611" } }), 200);
+  await listPlaces(client);
+  expect([await idsAt("2267057"), (await idsAt("2735943")).toSorted()]).toEqual([[], [plain, placed].toSorted()]);
+  expectStatus(await client.put(`/api/files/${plain}`, { metadata: { location: null } }), 200);
+  await listPlaces(client);
+  expect(await idsAt("2735943")).toEqual([placed]);
+  expect((await client.get(`/api/files/${plain}`)).at("data.place")).toBeNull();
+});

@@ -33,7 +33,7 @@ const API_KEYS: Readonly<Record<string, string>> = {
 const GEOGRAPHIC: readonly RegExp[] = [
   /^src\/features\/(library\/photos|media\/(metadata|places))\//,
   /^src\/features\/library\/files\/(model|present|routes)\.ts$/,
-  /^test\/unit\/db\/live-photos/,
+  /^test\/unit\/(db\/live-photos|media\/places\/)/,
   /^src\/client\/(api\/places\.ts|features\/(photos|places)\/|entries\/details\/)/,
   /^src\/client\/app\/router\.tsx$/,
   /^src\/db\/schema\/(photos|search)\.ts$/,

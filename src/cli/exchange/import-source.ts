@@ -70,6 +70,7 @@ async function run(
   const { source, hasServer, folder, restoresDeleted, isDryRun, label, paths } = request;
   const user = requireUser(services.users, request.email);
   const { items, runs: rows, namedAlbums } = services.importRows;
+  services.blobs.syncTogether();
   const importer = new SourceImporter({
     ...services,
     items,

@@ -55,11 +55,17 @@ export interface SourceImportRequest {
 /** Files that are read at a time, by where they come from: archives on a disk, and servers. */
 const LOCAL_FILES = 4;
 const REMOTE_FILES = 6;
+/** Next to requests, fewer. */
+const GENTLE_FILES = 2;
 /** Files that were read, and wait for the sync that they share: the more, the fewer syncs. */
 const SYNCING_MAX = 192;
+const GENTLE_SYNCING_MAX = 32;
 /** Files that wait for their rows; more are not read until then. */
 const WAITING_MAX = 512;
 const YIELD_MS = 20;
+/** Rows that are written together, and how long fewer wait for more: each transaction costs a sync. */
+const WRITTEN_TOGETHER = 64;
+const GATHER_MS = 100;
 
 /** Imports sources. */
 export class SourceImporter {
@@ -92,6 +98,7 @@ class SourceImport {
   readonly #busyKeys = new Set<string>();
   #stored: StoredFile[] = [];
   #writing: Promise<void> | undefined;
+  #gathering: ReturnType<typeof setTimeout> | undefined;
   #failure: { readonly error: unknown } | undefined;
   #yieldedMs = performance.now();
 
@@ -127,9 +134,19 @@ class SourceImport {
     } catch (error) {
       this.#failure ??= { error };
     }
-    while (this.#open.size > 0 || this.#writing !== undefined) await Promise.all([...this.#open, this.#writing]);
+    await this.#finish();
     signal.throwIfAborted();
     if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Waits until all files that were begun are read and written. */
+  async #finish(): Promise<void> {
+    do {
+      await Promise.all(this.#open);
+      this.#startWriting();
+      await this.#writing;
+      // The end of one transaction begins the next one.
+    } while (this.#open.size > 0 || this.#stored.length > 0 || this.#writing !== undefined);
   }
 
   /** Lets requests and signals through: known files never wait otherwise. */
@@ -141,7 +158,7 @@ class SourceImport {
 
   /** Begins to read a file, unless it is known, once there is room for it. */
   async #take(file: SourceFile): Promise<void> {
-    const { source, progress, isDryRun, user } = this.#request;
+    const { source, progress, isDryRun, user, isGentle } = this.#request;
     const key = itemKey(source.identity, file.key);
     if (this.#busyKeys.has(keyTextOf(key))) return;
     progress.addFound(file);
@@ -153,9 +170,10 @@ class SourceImport {
       else progress.addImported(file.sizeBytes ?? 0);
       return;
     }
-    const filesMax = isLocal(source) ? LOCAL_FILES : REMOTE_FILES;
+    const filesMax = isLocal(source) ? (isGentle ? GENTLE_FILES : LOCAL_FILES) : REMOTE_FILES;
+    const syncingMax = isGentle ? GENTLE_SYNCING_MAX : SYNCING_MAX;
     while (this.#reading.size >= filesMax) await Promise.race(this.#reading);
-    while (this.#open.size >= SYNCING_MAX) await Promise.race(this.#open);
+    while (this.#open.size >= syncingMax) await Promise.race(this.#open);
     while (this.#stored.length >= WAITING_MAX && this.#writing !== undefined) await this.#writing;
     if (this.#failure !== undefined) return;
     const isRead = this.#begin(file, key, false);
@@ -197,7 +215,8 @@ class SourceImport {
       const target = targetPath(folder, file.path);
       const received = await this.#receiver.receive(file, target.name, signal, onRead);
       this.#stored.push({ file, key, target, isRetry, ...received });
-      this.#startWriting();
+      if (this.#stored.length >= WRITTEN_TOGETHER) this.#startWriting();
+      else this.#gathering ??= setTimeout(() => this.#startWriting(), GATHER_MS);
     } catch (error) {
       const isOneFile = isAboutOneFile(error) || (error instanceof SourceError && !error.isTemporary);
       if (isOneFile && !signal.aborted) {
@@ -208,6 +227,8 @@ class SourceImport {
   }
 
   #startWriting(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
     if (this.#writing !== undefined || this.#stored.length === 0) return;
     const files = this.#stored;
     this.#stored = [];
@@ -217,7 +238,7 @@ class SourceImport {
       })
       .finally(() => {
         this.#writing = undefined;
-        this.#startWriting();
+        if (this.#stored.length > 0) this.#startWriting();
       });
   }
 

@@ -11,18 +11,23 @@ export class PhotoHead {
   #leftBytes: number | undefined;
 
   add(bytes: Uint8Array): void {
-    this.#leftBytes ??= headBytes(bytes);
+    this.#leftBytes ??= hasTags(bytes) ? headBytes(bytes) : 0;
     if (this.#leftBytes <= 0) return;
-    this.#chunks.push(bytes.subarray(0, this.#leftBytes));
+    // A copy: the chunk may be used again.
+    this.#chunks.push(new Uint8Array(bytes.subarray(0, this.#leftBytes)));
     this.#leftBytes -= bytes.length;
   }
 
   /** The first bytes; none without tags. */
   join(): Uint8Array<ArrayBuffer> {
-    const isJpeg = this.#chunks[0]?.[0] === 0xff;
-    const hasTags = !isJpeg || this.#chunks.some((chunk) => toBuffer(chunk).includes("Exif"));
-    return hasTags ? new Uint8Array(Buffer.concat(this.#chunks)) : new Uint8Array();
+    return new Uint8Array(Buffer.concat(this.#chunks));
   }
+}
+
+/** Whether a file may have tags. Those of a JPEG begin near its start. @param bytes the first chunk of a file */
+function hasTags(bytes: Uint8Array): boolean {
+  const isJpeg = bytes[0] === 0xff && bytes[1] === 0xd8;
+  return !isJpeg || toBuffer(bytes.subarray(0, JPEG_HEAD_BYTES)).includes("Exif");
 }
 
 /** @param bytes the first chunk of a file */

@@ -49,7 +49,7 @@ export interface SourceFile {
   readonly details: SourceDetails;
   /** A file of its own, even if the source merges copies and another file has the same content. */
   readonly isOwnCopy?: true;
-  /** Opens the content from its first byte. Its chunks are not used again. @throws {SourceError} if it can't be read */
+  /** Opens the content from its first byte. A chunk is valid until the next one is requested. @throws {SourceError} if it can't be read */
   readonly open: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 

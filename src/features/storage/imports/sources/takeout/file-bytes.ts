@@ -11,17 +11,20 @@ const READ_BYTES = 256 * 1024;
 export class FileBytes implements ZipBlobs {
   readonly #file: FileHandle;
   readonly sizeBytes: number;
+  /** One for each file that was read at the same time. */
+  readonly #buffers: Buffer[] = [];
 
   private constructor(file: FileHandle, sizeBytes: number) {
     this.#file = file;
     this.sizeBytes = sizeBytes;
   }
 
-  /** @throws SourceError if there is no such file */
-  static async open(path: string): Promise<FileBytes> {
+  /** @throws SourceError if there is no such file, or it is a link that is not followed */
+  static async open(path: string, followsLinks: boolean): Promise<FileBytes> {
     let file: FileHandle | undefined;
     try {
-      file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+      file = await open(path, followsLinks ? flags : flags | constants.O_NOFOLLOW);
       const stats = await file.stat();
       if (stats.isFile()) return new FileBytes(file, stats.size);
     } catch (error) {
@@ -48,12 +51,21 @@ export class FileBytes implements ZipBlobs {
 
   /** The bytes of a range. */
   async *stream(offset = 0, lengthBytes = this.sizeBytes - offset): AsyncGenerator<Uint8Array> {
+    for await (const bytes of this.streamReused(offset, lengthBytes)) yield new Uint8Array(bytes);
+  }
+
+  /** The bytes of a range. Each chunk is valid until the next one is requested: new memory costs more than the reading. */
+  async *streamReused(offset: number, lengthBytes: number): AsyncGenerator<Uint8Array> {
     const end = offset + lengthBytes;
-    for (let at = offset; at < end; ) {
-      const bytes = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, end - at));
-      const length = await this.#read(bytes, at);
-      yield bytes.subarray(0, length);
-      at += length;
+    const buffer = this.#buffers.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES);
+    try {
+      for (let at = offset; at < end; ) {
+        const length = await this.#read(buffer.subarray(0, Math.min(READ_BYTES, end - at)), at);
+        yield buffer.subarray(0, length);
+        at += length;
+      }
+    } finally {
+      this.#buffers.push(buffer);
     }
   }
 

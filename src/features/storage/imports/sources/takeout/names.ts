@@ -135,7 +135,8 @@ function* ownNames(fileName: string): Generator<string> {
     // A copy of a photo with a cut name may have none of its own.
     yield* shortened(`${base}${extension}`, "");
   }
-  // The title had no extension.
+  // The title had no extension, if this is not the video of a photo, such as `a.HEIC.mp4`.
+  if (isPicture(stem)) return;
   yield stem;
   yield `${stem}${SUFFIX}`;
 }

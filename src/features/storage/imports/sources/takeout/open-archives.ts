@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { BlobStore } from "../../../../../blobs/blob-store.ts";
 import { toDigest } from "../../../../../blobs/digest.ts";
+import type { ZipBlobs } from "../../../../library/zip/zip-source.ts";
 import { compareUtf8 } from "../../../../../lib/compare-utf8.ts";
 import type { FileNode } from "../../../../../tree/model/types.ts";
 import { SourceError } from "../../source.ts";
@@ -25,13 +26,14 @@ export function isArchiveName(name: string): boolean {
 /**
  * Opens archives on the machine.
  * @param paths files, and folders that have some
+ * @param followsLinks whether an archive may be a link to a file elsewhere
  * @throws SourceError if one can't be read, or a folder has none
  */
-export async function openArchives(paths: readonly string[]): Promise<TakeoutSource> {
+export async function openArchives(paths: readonly string[], followsLinks = true): Promise<TakeoutSource> {
   const files = (await Promise.all(paths.map(findArchives))).flat();
   const parts: ArchivePart[] = [];
   try {
-    for (const path of new Set(files)) parts.push(await openArchive(path));
+    for (const path of new Set(files)) parts.push(await openArchive(path, followsLinks));
   } catch (error) {
     await Promise.all(parts.map((part) => part.close()));
     throw error;
@@ -55,13 +57,18 @@ export function openStoredArchives(
 
 async function nothingToClose(): Promise<void> {}
 
-async function openArchive(path: string): Promise<ArchivePart> {
+async function openArchive(path: string, followsLinks: boolean): Promise<ArchivePart> {
   const name = basename(path);
   if (!isArchiveName(name)) throw notAnArchive(name);
-  const bytes = await FileBytes.open(path);
+  const bytes = await FileBytes.open(path, followsLinks);
   const close = () => bytes.close();
   if (TAR.test(name)) return new TarPart({ name, open: async () => bytes.stream(), close });
-  return new ZipPart({ name, bytes, digest: NO_DIGEST, sizeBytes: bytes.sizeBytes, close });
+  const reusedBytes: ZipBlobs = {
+    fetchLocal: () => undefined,
+    read: (...range) => bytes.read(...range),
+    open: async (_, offset, lengthBytes) => bytes.streamReused(offset, lengthBytes),
+  };
+  return new ZipPart({ name, bytes, reusedBytes, digest: NO_DIGEST, sizeBytes: bytes.sizeBytes, close });
 }
 
 function notAnArchive(name: string): SourceError {

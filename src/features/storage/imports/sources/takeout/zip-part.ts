@@ -11,6 +11,8 @@ import type { ArchivePart, PartEntry } from "./archive-part.ts";
 export interface ZipFile {
   readonly name: string;
   readonly bytes: ZipBlobs;
+  /** The same, but each chunk is valid until the next one is requested. */
+  readonly reusedBytes?: ZipBlobs;
   readonly digest: Digest;
   readonly sizeBytes: number;
   readonly close: () => Promise<void>;
@@ -65,9 +67,11 @@ export class ZipPart implements ArchivePart {
 
   async *read(entry: PartEntry): AsyncGenerator<Uint8Array> {
     const zip = zipOf(entry);
-    const { bytes } = this.#file;
+    const { bytes, reusedBytes } = this.#file;
     const source = new ZipSource(bytes, this.#file, HEADER_WINDOW_BYTES);
-    yield* readContent(bytes, this.#file, zip, await findContent(source, this.#file, zip));
+    // What is compressed waits for the inflater, and must not change until then.
+    const stored = zip.method === STORED ? (reusedBytes ?? bytes) : bytes;
+    yield* readContent(stored, this.#file, zip, await findContent(source, this.#file, zip));
   }
 
   async readSmall(entry: PartEntry): Promise<Uint8Array> {
