@@ -12,6 +12,7 @@ export const text = defineText("settings", {
     devices: "Devices",
     "api-keys": "API keys",
     notifications: "Notifications",
+    import: "Import",
     usage: "Usage",
     appearance: "Appearance",
     account: "Account",
@@ -298,6 +299,9 @@ export const text = defineText("settings", {
   keepVersionsHint: "1 to 100. Older versions are deleted automatically.",
   keepVersionsWrong: "Enter a whole number from 1 to 100.",
 
+  importFiles: "Import from another service",
+  importLead: "Copy your files and photos from Google Photos, Nextcloud, Immich, and others.",
+  toImport: "Go to import",
   exportFiles: "Export your files",
   exportFilesLead: "Select everything on the Files page and download it as one ZIP file.",
   toFiles: "Go to your files",
