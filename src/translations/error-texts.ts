@@ -1,8 +1,8 @@
 /** The messages of errors in all languages. English ones are in the code: see `say.ts`. */
 import de from "./de/errors.json" with { type: "text" };
+import { formatOf } from "./formats.ts";
 import { formatMessage } from "./messages.ts";
 import type { Message, ValueFormat } from "./say.ts";
-import { formatOf } from "./server-texts.ts";
 
 /**
  * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the

@@ -34,6 +34,7 @@ describeWeb("the account settings", (web) => {
   test("the sections are reached by the list, on phones by a menu", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/settings/usage" });
+    await page.getByRole("heading", { name: "Usage", level: 1, exact: true }).waitFor();
     const list = page.getByRole("navigation", { name: "Settings" });
     await list.getByRole("link", { name: "Appearance" }).waitFor();
     expect(await list.getByRole("link").allInnerTexts()).toEqual([

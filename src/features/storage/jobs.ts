@@ -1,12 +1,13 @@
 import { describeSize } from "../../config/quantities.ts";
 import type { Config } from "../../config/settings.ts";
-import { type Reader, rows } from "../../db/reader.ts";
+import type { Reader } from "../../db/reader.ts";
 import type { DiskReserve } from "../../db/reserve.ts";
 import { isDamage, type Writer } from "../../db/transaction.ts";
 import type { Job } from "../../jobs/scheduler.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Collector } from "./integrity/gc.ts";
+import { quickCheck } from "./integrity/quick-check.ts";
 import type { Scrub } from "./integrity/scrub.ts";
 import type { Integrity } from "./integrity/service.ts";
 import { readMoveRequest, REMOTE_STORE_JOB, type RemoteStoreService } from "./remote-store/service.ts";
@@ -142,9 +143,8 @@ function quickCheckJob({ reader, writer, integrity }: StorageJobsOptions): Job {
     schedule: "53 3 * * *",
     description: "Checks the structure of the database for damage.",
     async run() {
-      const found = await quickCheck({ reader, writer });
-      const problems = found.map((row) => row.quick_check);
-      if (problems.length === 1 && problems[0] === "ok") return "ok";
+      const problems = await checkDatabase({ reader, writer });
+      if (problems.length === 0) return "ok";
       writer.noteDamage(problems.join("; "));
       await integrity.noteDatabase(problems);
       throw new Error(`The database is damaged: ${problems.join("; ")}`);
@@ -190,14 +190,13 @@ function remoteStoreJobs(
   ];
 }
 
-/** Checks the database. Damage that prevents the check itself is recorded too. */
-async function quickCheck({
+/** Checks the database. Damage that prevents the check itself is recorded too. @returns the problems */
+async function checkDatabase({
   reader,
   writer,
-}: Pick<StorageJobsOptions, "reader" | "writer">): Promise<readonly { quick_check: string }[]> {
+}: Pick<StorageJobsOptions, "reader" | "writer">): Promise<readonly string[]> {
   try {
-    const [found] = await reader.read([rows<{ quick_check: string }>("PRAGMA quick_check(20)")]);
-    return found;
+    return await quickCheck(reader);
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     if (isDamage(cause)) writer.noteDamage(String(cause));

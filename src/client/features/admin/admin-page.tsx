@@ -28,6 +28,7 @@ const JobsSection = lazyPart(() => import("./sections/jobs-section.tsx").then((p
 const AuditSection = lazyPart(() => import("./sections/audit-section.tsx").then((part) => part.AuditSection));
 const FindingsSection = lazyPart(() => import("./sections/findings-section.tsx").then((part) => part.FindingsSection));
 const WebhooksSection = lazyPart(() => import("./webhooks/webhooks-section.tsx").then((part) => part.WebhooksSection));
+const ImportsSection = lazyPart(() => import("./imports/imports-section.tsx").then((part) => part.ImportsSection));
 const ConfigSection = lazyPart(() => import("./sections/config-section.tsx").then((part) => part.ConfigSection));
 
 function sections(): Section[] {
@@ -43,6 +44,7 @@ function sections(): Section[] {
     { name: "audit", title: text.audit, Content: AuditSection },
     { name: "integrity", title: text.findings, Content: FindingsSection },
     { name: "webhooks", title: text.webhooks, Content: WebhooksSection },
+    { name: "imports", title: text.imports, Content: ImportsSection },
     { name: "config", title: text.config, Content: ConfigSection },
   ];
 }

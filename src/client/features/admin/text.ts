@@ -301,6 +301,7 @@ export const text = defineText("admin", {
   checkNow: "Check now",
 
   webhooks: "Webhooks",
+  imports: "Imports",
   webhooksHint:
     "Send events from your account to your own URLs (Standard Webhooks). Each account has its own webhooks. Only administrators can receive user.created.",
   createWebhook: "Create webhook",

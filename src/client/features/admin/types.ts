@@ -83,3 +83,6 @@ export type WebhookWithSecret = Schemas["WebhookWithSecret"];
 
 /** One delivery. */
 export type Delivery = Schemas["WebhookDelivery"];
+
+/** An import as administrators see it. */
+export type AccountImport = ResponseData["GET /api/admin/imports"]["imports"][number];

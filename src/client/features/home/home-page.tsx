@@ -161,15 +161,24 @@ function FirstSteps({ canWrite }: { readonly canWrite: boolean }) {
       icon={House}
       title={text.emptyTitle}
       action={
-        <div className="flex flex-wrap justify-center gap-2">
-          <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles("/")}>
-            {text.uploadFiles}
-          </Button>
-          <Link to="/settings/$section" params={{ section: "connect" }} className={buttonClassName({})}>
-            <MonitorSmartphone aria-hidden size={18} />
-            {text.connectDevices}
+        <>
+          <div className="flex flex-wrap justify-center gap-2">
+            <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles("/")}>
+              {text.uploadFiles}
+            </Button>
+            <Link to="/settings/$section" params={{ section: "connect" }} className={buttonClassName({})}>
+              <MonitorSmartphone aria-hidden size={18} />
+              {text.connectDevices}
+            </Link>
+          </div>
+          <Link
+            to="/settings/$section"
+            params={{ section: "import" }}
+            className={buttonClassName({ variant: "quiet", size: "small" })}
+          >
+            {text.importFiles}
           </Link>
-        </div>
+        </>
       }
     >
       <span className="pointer-coarse:hidden">{text.emptyHint}</span>

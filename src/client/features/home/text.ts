@@ -26,4 +26,5 @@ export const text = defineText("home", {
   emptyReadOnly: "Files that you open appear here.",
   uploadFiles: "Upload files",
   connectDevices: "Connect a phone or computer",
+  importFiles: "Import from another service",
 });

@@ -32,13 +32,22 @@ export function PhotosPage() {
 }
 
 function NoPhotos({ canWrite }: { readonly canWrite: boolean }) {
-  const upload = (
-    <Button variant="primary" icon={Upload} onClick={() => void uploads.pickFiles(FOLDER)}>
-      {text.upload}
-    </Button>
+  const actions = (
+    <>
+      <Button variant="primary" icon={Upload} onClick={() => void uploads.pickFiles(FOLDER)}>
+        {text.upload}
+      </Button>
+      <Link
+        to="/settings/$section"
+        params={{ section: "import" }}
+        className={buttonClassName({ variant: "quiet", size: "small" })}
+      >
+        {text.importPhotos}
+      </Link>
+    </>
   );
   return (
-    <EmptyState icon={ImageIcon} title={text.emptyTitle} {...(canWrite && { action: upload })}>
+    <EmptyState icon={ImageIcon} title={text.emptyTitle} {...(canWrite && { action: actions })}>
       {text.emptyHint}
     </EmptyState>
   );

@@ -17,6 +17,7 @@ export const text = defineText("photos", {
   emptyHint: "Photos and videos you upload appear here, sorted by the day they were taken.",
   noneOfKind: "Nothing matches this filter",
   upload: "Upload photos",
+  importPhotos: "Import from another service",
   loading: "Loading",
   size: "Photo size",
   sizes: { small: "Small", medium: "Medium", large: "Large" },

@@ -4,6 +4,7 @@ import {
   Cable,
   ChevronDown,
   Gauge,
+  Import,
   Key,
   type LucideIcon,
   MonitorSmartphone,
@@ -64,6 +65,11 @@ const SECTIONS: readonly Section[] = [
     name: "notifications",
     icon: Bell,
     part: lazyPart(() => import("./sections/notifications-section.tsx").then((part) => part.NotificationsSection)),
+  },
+  {
+    name: "import",
+    icon: Import,
+    part: lazyPart(() => import("./imports/import-section.tsx").then((part) => part.ImportSection)),
   },
   {
     name: "usage",

@@ -8,7 +8,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { say } from "../../../translations/say.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
-import type { PlanName, User } from "../users/types.ts";
+import type { NewUser, PlanName, User } from "../users/types.ts";
 import { SignupTokens, signupClosed } from "./signup-tokens.ts";
 import { DeviceSignIn } from "./device-sign-in.ts";
 import { Identities } from "./identities.ts";
@@ -17,7 +17,7 @@ import type { ClientInfo, ListedSession, Session, SessionPrincipal } from "./pri
 import { type Exchange, RefreshTokens } from "./refresh-tokens.ts";
 import { accountDisabled, badCredentials, revokedToken, secondFactorRequired } from "./rejections.ts";
 import type { SecondFactors } from "./second-factors.ts";
-import { type PreparedSession, Sessions } from "./sessions.ts";
+import { type PreparedSession, sessionNotFound, Sessions } from "./sessions.ts";
 import type { TokenSigner } from "./tokens.ts";
 
 export { DEVICE_TOKEN_LIFETIME_MS, type PreparedSession } from "./sessions.ts";
@@ -87,9 +87,8 @@ export class AuthService {
   }
 
   /**
-   * The current state of the user whose request began earlier. A token that expired since then still counts until the
-   * sign-in ends, and a refreshed token counts like its successor. Synchronous and uncached: may be called inside a
-   * transaction.
+   * The current state of the user whose request began earlier. A token that expired since then counts until the sign-in
+   * ends; a refreshed one counts like its successor. Synchronous and uncached: may be called inside a transaction.
    * @throws AppError revoked_token if the sign-in has ended, or the account is disabled or deleted
    */
   confirmSignedIn({ user, session }: SessionPrincipal): User {
@@ -122,6 +121,7 @@ export class AuthService {
         email: input.email,
         password: input.password,
         ...(input.name !== undefined && { name: input.name }),
+        language: client.language,
         role: invite?.role ?? "user",
         plan: invite?.plan ?? defaultPlan,
         // The inviting administrator has named the address.
@@ -320,7 +320,7 @@ export class AuthService {
       check?.(tx);
       const stored = this.#sessions.find(publicId);
       if (stored?.userId !== userId) {
-        throw new AppError("not_found", say`This session was not found. It may already have ended.`);
+        throw sessionNotFound();
       }
       if (stored.deviceId === null) this.#sessions.end(tx, publicId);
       else this.endDevice(tx, stored.deviceId);
@@ -365,7 +365,7 @@ export class AuthService {
   }
 
   /** Creates the first administrator. @throws AppError signup_closed | invalid_field | email_taken | overloaded */
-  async setUp(token: string, input: { email: string; password: string; name?: string }, plan: PlanName): Promise<User> {
+  async setUp(token: string, input: Omit<NewUser, "role" | "plan">, plan: PlanName): Promise<User> {
     const { users } = this.#options;
     const { id } = this.#signupTokens.find(token, "setup");
     return users.add(
@@ -392,6 +392,7 @@ export class AuthService {
     const present = await this.#options.writer.run((tx) => {
       const confirmed = confirm(tx);
       this.#sessions.begin(prepared);
+      if (client.language !== undefined) this.#options.users.setFirstLanguage(tx, confirmed.id, client.language);
       return confirmed;
     });
     return { user: present, token: prepared.token, expiresAtMs: prepared.row.expiresAt };

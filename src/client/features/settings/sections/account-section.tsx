@@ -1,20 +1,28 @@
+import { Link } from "@tanstack/react-router";
+import { Import } from "lucide-react";
 import { Download, Trash2 } from "../../../ui/icons.ts";
 import { useState } from "react";
 import { href, request } from "../../../api/http.ts";
 import { useSession } from "../../../api/session.ts";
-import { Button } from "../../../ui/button.tsx";
+import { Button, buttonClassName } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { LinkButton } from "../../../ui/link-button.tsx";
 import { text } from "../text.ts";
 import { TypedConfirmDialog } from "../../../ui/typed-confirm-dialog.tsx";
 import { openDocument } from "../../../base/overlays.ts";
 
-/** Exports the account's data, and deletes the account. */
+/** Leads to the import, exports the account's data, and deletes the account. */
 export function AccountSection() {
   const { user } = useSession();
   const [isErasing, setErasing] = useState(false);
   return (
     <>
+      <Card title={text.importFiles} description={text.importLead}>
+        <Link to="/settings/$section" params={{ section: "import" }} className={buttonClassName({})}>
+          <Import aria-hidden size={18} />
+          {text.toImport}
+        </Link>
+      </Card>
       <Card title={text.exportFiles} description={text.exportFilesLead}>
         <div className="flex flex-col items-start gap-3 text-sm">
           <LinkButton href={href("/files")} icon={Download}>
