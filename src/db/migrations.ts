@@ -55,6 +55,7 @@ import people from "../../migrations/0050_people.sql" with { type: "text" };
 import avatars from "../../migrations/0051_avatars.sql" with { type: "text" };
 import mailCauses from "../../migrations/0052_mail_causes.sql" with { type: "text" };
 import imports from "../../migrations/0053_imports.sql" with { type: "text" };
+import unsetLanguage from "../../migrations/0054_unset_language.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -118,6 +119,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0051_avatars", sql: avatars },
   { id: "0052_mail_causes", sql: mailCauses },
   { id: "0053_imports", sql: imports },
+  { id: "0054_unset_language", sql: unsetLanguage },
 ];
 
 /** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */

@@ -20,7 +20,7 @@ export interface BaseOptions extends RequestContextSettings {
   /** Methods that routes have for a path; empty for an unknown path. */
   readonly methodsOf: (path: string) => string[];
   /** The page for a browser after an error outside /api. */
-  readonly renderErrorPage: (status: number, message: string) => Response;
+  readonly renderErrorPage: (request: Request, status: number, message: string) => Response;
   /**
    * The response to an error at an address whose clients don't read JSON; undefined for other addresses. It replaces the
    * headers with the same name.
@@ -137,7 +137,7 @@ function presentError(options: BaseOptions, { code, error, request, set }: Faile
   }
   const isFromPage = request.method === "GET" || request.method === "POST";
   if (!isApi && isFromPage && request.headers.get("accept")?.includes("text/html")) {
-    return options.renderErrorPage(response.status, response.body.error.message);
+    return options.renderErrorPage(request, response.status, response.body.error.message);
   }
   return response.body;
 }

@@ -1,19 +1,28 @@
 /** The language of a request. */
-import { chooseLanguage, LANGUAGES } from "../translations/languages.ts";
+import { chooseAvailable } from "../translations/languages.ts";
 
 /** More entries are ignored: a header may be long, and no reader has as many languages. */
 const PREFERENCES_MAX = 20;
-
-const TAGS = LANGUAGES.map(({ tag }) => tag);
 
 /**
  * The language to respond in: what the reader chose in the web app, else the first language of the browser that texts
  * are translated to, else English. A response that depends on it needs `Vary: Accept-Language, Cookie` if it is cached.
  */
 export function requestLanguage(request: Request): string {
+  return chooseAvailable(preferencesOf(request));
+}
+
+/** Like {@link requestLanguage}; undefined for a program that states no language. */
+export function statedLanguage(request: Request): string | undefined {
+  const preferences = preferencesOf(request);
+  return preferences.length === 0 ? undefined : chooseAvailable(preferences);
+}
+
+/** The languages of the reader, the most preferred first. */
+function preferencesOf(request: Request): string[] {
   const chosen = /(?:^|;\s*)larder_language=([A-Za-z0-9-]{2,35})(?:;|$)/.exec(request.headers.get("cookie") ?? "")?.[1];
   const accepted = parseAcceptLanguage(request.headers.get("accept-language") ?? "");
-  return chooseLanguage(chosen === undefined ? accepted : [chosen, ...accepted], TAGS);
+  return chosen === undefined ? accepted : [chosen, ...accepted];
 }
 
 /** The tags of an Accept-Language header, the most preferred first (RFC 9110, section 12.5.4). */

@@ -35,6 +35,14 @@ export function chooseLanguage(preferred: readonly string[], available: readonly
   return "en";
 }
 
+/** Chooses the first of the `preferred` tags that texts are translated to; else English. */
+export function chooseAvailable(preferred: readonly string[]): string {
+  return chooseLanguage(
+    preferred,
+    LANGUAGES.map(({ tag }) => tag),
+  );
+}
+
 /** The direction in which a language is written. */
 export function directionOf(tag: string): "ltr" | "rtl" {
   return RIGHT_TO_LEFT.has(languagePart(tag)) ? "rtl" : "ltr";

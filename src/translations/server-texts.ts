@@ -1,13 +1,15 @@
 /** The texts of the server: pages, mails, and notifications. Each feature defines its English ones with `defineTexts`. */
+import de from "./de/server.json";
+import { formatOf } from "./formats.ts";
+import es from "./es/server.json";
+import fr from "./fr/server.json";
 import type { MessageFormat } from "./messages.ts";
-import { formatSize } from "./sizes.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
-/** The translations by language, as JSON: parsing waits until somebody reads the language. */
-const FILES: Readonly<Record<string, string>> = {};
+/** The translations by language. */
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr };
 
 const english: Record<string, TextTable> = {};
-const translations = new Map<string, Translation>();
 
 /** Returns the English texts of all features whose modules are loaded, for translators and tests. */
 export function englishTexts(): Translation {
@@ -26,10 +28,10 @@ export function defineTexts<const T extends TextTable>(
   english[feature] = texts;
   const tables = new Map<string, ReadableTable<T>>();
   return (language) => {
-    const tag = Object.hasOwn(FILES, language) ? language : "en";
+    const tag = Object.hasOwn(TRANSLATIONS, language) ? language : "en";
     let table = tables.get(tag);
     if (table === undefined) {
-      table = buildTable(texts, translationOf(tag)[feature] ?? {}, formatOf(tag));
+      table = buildTable(texts, TRANSLATIONS[tag]?.[feature] ?? {}, formatOf(tag));
       tables.set(tag, table);
     }
     return table;
@@ -42,29 +44,4 @@ function buildTable<T extends TextTable>(texts: T, translated: TextTable, format
   );
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each key was set above, to a value of its kind
   return table as ReadableTable<T>;
-}
-
-function translationOf(tag: string): Translation {
-  let translation = translations.get(tag);
-  if (translation === undefined) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a file of the program, checked by a test
-    translation = JSON.parse(FILES[tag] ?? "{}") as Translation;
-    translations.set(tag, translation);
-  }
-  return translation;
-}
-
-function formatOf(tag: string): MessageFormat {
-  const numbers = new Map<string, Intl.NumberFormat>();
-  const numberFormat = (name: string, options: Intl.NumberFormatOptions = {}) => {
-    const known = numbers.get(name) ?? new Intl.NumberFormat(tag, options);
-    numbers.set(name, known);
-    return known;
-  };
-  const rules = new Intl.PluralRules(tag);
-  return {
-    number: (value, style) =>
-      style === "bytes" ? formatSize(value, numberFormat) : numberFormat("number").format(value),
-    pluralRule: (value) => rules.select(value),
-  };
 }

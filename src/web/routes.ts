@@ -7,7 +7,7 @@ import type { Asset } from "./bundle/asset.ts";
 import { clientFiles } from "./bundle/client-files.ts";
 import { safeNext } from "./next-address.ts";
 import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./pages/docs-page.ts";
-import { ICON, pageResponse, STYLE_SHEET } from "./pages/page.ts";
+import { ICON, pageFrame, pageResponse, STYLE_SHEET } from "./pages/page.ts";
 import { renderNotSetUpPage, renderSignInPage, SIGN_IN_PAGE_POLICY } from "./pages/sign-in-form-page.ts";
 
 /** Settings of the server that the pages need. */
@@ -27,8 +27,8 @@ export function webRoutes(deps: WebRoutesDeps) {
   const app = new Router()
     .use(appRoutes({ ...deps, sendSignIn: (request, next) => sendSignIn(deps, request, next) }))
     .get("/sign-in", PAGE_ROUTE, ({ request }) => signInPage(deps, request))
-    .get("/docs", PAGE_ROUTE, () =>
-      pageResponse(renderDocsPage(deps.basePath), 200, { "content-security-policy": DOCS_POLICY }),
+    .get("/docs", PAGE_ROUTE, ({ request }) =>
+      pageResponse(renderDocsPage(pageFrame(request, deps.basePath)), 200, { "content-security-policy": DOCS_POLICY }),
     );
   // One route for each file. Any other path is handled like every unknown path.
   for (const asset of [STYLE_SHEET, ICON, ...DOCS_ASSETS]) {
@@ -53,10 +53,12 @@ async function sendSignIn(
 ): Promise<Response> {
   const { baseUrl } = requestContextOf(request);
   const methods = methodsAt(baseUrl);
-  if (!methods.isSetUp) return pageResponse(renderNotSetUpPage(basePath));
+  const frame = pageFrame(request, basePath);
+  if (!methods.isSetUp) return pageResponse(renderNotSetUpPage(frame));
   const files = await clientFiles();
   const scripts = { theme: files.loadsOf("public/theme.ts")[0], module: files.loadsOf("features/sign-in/page.ts") };
-  const page = renderSignInPage(basePath, scripts, {
+  const texts = files.textsOf(frame.language);
+  const page = renderSignInPage({ ...frame, texts }, scripts, {
     next: safeNext(next),
     provider: methods.oidc?.name,
     hasPasskeys: methods.passkeys,

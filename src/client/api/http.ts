@@ -35,7 +35,7 @@ export class ApiError extends Error {
 /** The request did not reach the server, or the response did not reach the page. */
 export class OfflineError extends Error {
   constructor(cause: unknown) {
-    super("The server can't be reached.", { cause });
+    super(undefined, { cause });
     this.name = "OfflineError";
   }
 }
@@ -182,6 +182,7 @@ async function send(method: Method, path: `/api/${string}`, options: RequestOpti
       credentials: "same-origin",
       headers: {
         accept: "application/json",
+        "accept-language": document.documentElement.lang,
         ...(body !== undefined && { "content-type": "application/json" }),
         ...headers,
       },

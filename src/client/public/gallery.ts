@@ -1,6 +1,7 @@
 /** A viewer over the page of a shared folder, which shows its files one after another. */
 import { button, element } from "./dom.ts";
 import { readText, textBlock } from "./reading.ts";
+import { text } from "./text.ts";
 
 interface Item {
   readonly link: HTMLAnchorElement;
@@ -50,7 +51,7 @@ class Viewer {
   readonly #dialog: HTMLDialogElement;
   readonly #title = element("h2", { attributes: { "aria-live": "polite", dir: "auto" } });
   readonly #stage = element("div", { className: "stage" });
-  readonly #download = element("a", { text: "Download", attributes: { download: "" } });
+  readonly #download = element("a", { text: text.download, attributes: { download: "" } });
   readonly #previous: HTMLButtonElement;
   readonly #next: HTMLButtonElement;
   #index = 0;
@@ -64,16 +65,16 @@ class Viewer {
 
   constructor(items: readonly Item[]) {
     this.#items = items;
-    this.#previous = button("‹", () => this.#show(this.#index - 1), { className: "", label: "Previous" });
-    this.#next = button("›", () => this.#show(this.#index + 1), { className: "", label: "Next" });
-    const close = button("✕", () => this.#dialog.close(), { className: "", label: "Close" });
+    this.#previous = button("‹", () => this.#show(this.#index - 1), { className: "", label: text.previous });
+    this.#next = button("›", () => this.#show(this.#index + 1), { className: "", label: text.next });
+    const close = button("✕", () => this.#dialog.close(), { className: "", label: text.close });
     const header = element("div", {
       className: "viewer-bar",
       children: [this.#title, this.#previous, this.#next, this.#download, close],
     });
     this.#dialog = element("dialog", {
       className: "viewer",
-      attributes: { "aria-label": "Preview" },
+      attributes: { "aria-label": text.preview },
       children: [header, this.#stage],
     });
     document.body.append(this.#dialog);
@@ -152,7 +153,7 @@ class Viewer {
     this.#index = index;
     this.#reading.abort();
     this.#reading = new AbortController();
-    this.#title.textContent = `${item.name} (${index + 1} of ${this.#items.length})`;
+    this.#title.textContent = text.position({ name: item.name, n: index + 1, total: this.#items.length });
     this.#download.href = item.downloadUrl;
     this.#previous.disabled = index === 0;
     this.#next.disabled = index === this.#items.length - 1;
@@ -174,7 +175,7 @@ class Viewer {
         default:
       }
     }
-    return element("p", { text: "No preview is available for this file. Download it to open it." });
+    return element("p", { text: text.noPreview });
   }
 
   #image(url: string, name: string): Node {
@@ -186,18 +187,18 @@ class Viewer {
   }
 
   #text(url: string, name: string): Node {
-    const placeholder = element("p", { text: "Loading…" });
+    const placeholder = element("p", { text: text.loading });
     const { signal } = this.#reading;
-    void readText(url, signal).then((text) => {
+    void readText(url, signal).then((content) => {
       if (signal.aborted) return;
-      placeholder.replaceWith(text === undefined ? failure() : textBlock(text, name));
+      placeholder.replaceWith(content === undefined ? failure() : textBlock(content, name));
     });
     return placeholder;
   }
 }
 
 function failure(): Node {
-  return element("p", { text: "Couldn't load this file. The link may have expired. Reload the page." });
+  return element("p", { text: text.fileNotLoaded });
 }
 
 function isViewerState(state: unknown): boolean {

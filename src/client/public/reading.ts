@@ -1,4 +1,5 @@
 import { button, element } from "./dom.ts";
+import { text } from "./text.ts";
 
 /**
  * Adds a button that shows the content of a text file. Only on press, because it counts as a download, of which the
@@ -9,15 +10,15 @@ export function startReading(root: ParentNode): void {
   const placeholder = article?.querySelector(".preview");
   const url = article?.dataset["text"];
   if (!article || !placeholder || url === undefined) return;
-  const read = button("Show text", () => void show(), { className: "button second" });
+  const read = button(text.showText, () => void show(), { className: "button second" });
   const problem = element("p", { className: "wrong", attributes: { role: "alert" } });
   const show = async () => {
     read.disabled = true;
-    const text = await readText(url);
+    const content = await readText(url);
     read.disabled = false;
-    problem.textContent = text === undefined ? "Couldn't load the text. Reload the page and try again." : "";
-    if (text === undefined) return;
-    const block = textBlock(text, "File content");
+    problem.textContent = content === undefined ? text.textNotLoaded : "";
+    if (content === undefined) return;
+    const block = textBlock(content, text.content);
     placeholder.replaceWith(block);
     block.focus();
     read.remove();
@@ -38,10 +39,10 @@ export async function readText(url: string, signal?: AbortSignal): Promise<strin
 }
 
 /** A text block that can be scrolled by keyboard. */
-export function textBlock(text: string, label: string): HTMLPreElement {
+export function textBlock(content: string, label: string): HTMLPreElement {
   return element("pre", {
     className: "text",
-    text,
+    text: content,
     attributes: { tabindex: "0", role: "region", "aria-label": label, dir: "auto" },
   });
 }

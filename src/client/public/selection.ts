@@ -1,4 +1,5 @@
 import { button } from "./dom.ts";
+import { text } from "./text.ts";
 
 /** Helps to select files for a ZIP: select all, ranges with Shift, and the number on the button. */
 export function startSelection(root: ParentNode): void {
@@ -12,11 +13,10 @@ export function startSelection(root: ParentNode): void {
   const showCount = () => {
     const chosen = boxes.filter((box) => box.checked).length;
     submit.disabled = chosen === 0;
-    submit.textContent =
-      chosen === 0 ? "Download selected as ZIP" : `Download ${chosen === 1 ? "1 item" : `${chosen} items`} as ZIP`;
-    all.textContent = chosen === boxes.length ? "Clear selection" : "Select all on this page";
+    submit.textContent = chosen === 0 ? text.downloadSelected : text.downloadItems({ n: chosen });
+    all.textContent = chosen === boxes.length ? text.clearSelection : text.selectAll;
   };
-  const all = button("Select all on this page", () => {
+  const all = button(text.selectAll, () => {
     const willCheck = boxes.some((box) => !box.checked);
     for (const box of boxes) box.checked = willCheck;
     showCount();

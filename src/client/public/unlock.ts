@@ -1,4 +1,5 @@
 import { element } from "./dom.ts";
+import { text } from "./text.ts";
 
 const WRONG_ID = "password-wrong";
 
@@ -37,13 +38,13 @@ async function send(action: string, password: string): Promise<string | undefine
       redirect: "manual",
     });
   } catch {
-    return "Can't reach the server. Check your connection and try again.";
+    return text.offline;
   }
   if (response.ok || response.type === "opaqueredirect") return undefined;
   // The response is the page that a form without script would show, with the error message.
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const notice = page.getElementById(WRONG_ID) ?? page.querySelector("main p");
-  return notice?.textContent?.trim() || "Something went wrong. Try again.";
+  return notice?.textContent?.trim() || text.failed;
 }
 
 function show(field: HTMLInputElement, problem: string): void {

@@ -29,7 +29,7 @@ import {
 import type { RouteTable } from "../../http/route-table.ts";
 import { requestContextOf } from "../../http/request-context.ts";
 import { ClientAddresses } from "../../http/client-address.ts";
-import { publicScript } from "../../web/bundle/client-files.ts";
+import { type PageScripts, publicScript } from "../../web/bundle/client-files.ts";
 import { webRoutes } from "../../web/routes.ts";
 import type { Services } from "../composition/services.ts";
 import { availableBytes, totalBytes } from "../data/filesystem.ts";
@@ -59,8 +59,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     cookies: sessionCookies(basePath === "" ? "/" : basePath, config.tokenLifetimeMs),
     allowLong: (request: Request) => host.allowLong(request),
     onSetUp: (use: "household" | "accounts") => host.onSetUp(use),
-    scripts: () => publicScriptOrNone(services, "share"),
-    welcomeScripts: () => publicScriptOrNone(services, "welcome"),
+    scripts: (language: string) => publicScriptOrNone(services, "share", language),
+    welcomeScripts: (language: string) => publicScriptOrNone(services, "welcome", language),
     jobs: { list: () => host.listJobs(), run: (name: string) => host.runJob(name) },
     disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
     webDav: { ...services.webDav, allowLong: (request: Request) => host.allowLong(request) },
@@ -157,11 +157,12 @@ function authGuardOptions({ auth, apiKeys, appPasswords, config, db }: Services,
 async function publicScriptOrNone(
   { log }: Pick<Services, "log">,
   page: "share" | "welcome",
-): Promise<readonly string[]> {
+  language: string,
+): Promise<PageScripts> {
   try {
-    return await publicScript(page);
+    return await publicScript(page, language);
   } catch (error) {
     log.error("Could not load the script of a public page; serving it without.", { error });
-    return [];
+    return { scripts: [], texts: undefined };
   }
 }

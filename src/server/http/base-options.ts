@@ -10,7 +10,7 @@ import type { ClientAddresses } from "../../http/client-address.ts";
 import { requestContextOf } from "../../http/request-context.ts";
 import type { RouteTable } from "../../http/route-table.ts";
 import { renderErrorPage } from "../../web/pages/error-page.ts";
-import { pageResponse } from "../../web/pages/page.ts";
+import { pageFrame, pageResponse } from "../../web/pages/page.ts";
 import type { Services } from "../composition/services.ts";
 import type { AppHost } from "./host.ts";
 
@@ -29,7 +29,8 @@ export function baseOptions(
     log,
     corsOrigins: config.corsOrigins,
     methodsOf: (path) => routes().methodsOf(path),
-    renderErrorPage: (status, message) => pageResponse(renderErrorPage(basePath, status, message), status),
+    renderErrorPage: (request, status, message) =>
+      pageResponse(renderErrorPage(pageFrame(request, basePath), status, message), status),
     renderClientError,
     translate: (error) => {
       if (isExhausted(error)) return translateDiskError(error);

@@ -1,4 +1,7 @@
 // What browsers need to install the application: its manifest and its service worker.
+import { directionOf } from "../../translations/languages.ts";
+import type { PageFrame } from "../pages/page.ts";
+import { installTexts } from "../pages/text.ts";
 import { firstScripts, PAGE_PREFIXES, THEME_COLORS } from "./app-shell.ts";
 import type { ClientFiles } from "./client-files.ts";
 
@@ -6,7 +9,8 @@ import type { ClientFiles } from "./client-files.ts";
 const PRECACHED_BYTES_MAX = 200_000;
 
 /** The web app manifest (W3C), with the share target that phones offer as "Share → Larder". */
-export function renderManifest(basePath: string, files: ClientFiles): string {
+export function renderManifest({ basePath, language }: PageFrame, files: ClientFiles): string {
+  const text = installTexts(language);
   const icon = (name: string, size: number, purpose: "any" | "maskable") => ({
     src: basePath + files.pathOf(`${name}.png`),
     sizes: `${size}x${size}`,
@@ -18,8 +22,9 @@ export function renderManifest(basePath: string, files: ClientFiles): string {
     id: `${basePath}/`,
     name: "Larder",
     short_name: "Larder",
-    description: "Self-hosted file server",
-    lang: "en",
+    description: text.description,
+    lang: language,
+    dir: directionOf(language),
     start_url: `${basePath}/`,
     scope: `${basePath}/`,
     display: "standalone",
@@ -33,9 +38,9 @@ export function renderManifest(basePath: string, files: ClientFiles): string {
       icon("icon-maskable-512", 512, "maskable"),
     ],
     shortcuts: [
-      shortcut("Photos", "/photos"),
-      shortcut("Search", "/search"),
-      shortcut("Shared with me", "/shared/with-me"),
+      shortcut(text.photos, "/photos"),
+      shortcut(text.search, "/search"),
+      shortcut(text.sharedWithMe, "/shared/with-me"),
     ],
     share_target: {
       action: `${basePath}/share-target`,

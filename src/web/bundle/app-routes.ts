@@ -3,6 +3,7 @@ import { Router } from "../../features/accounts/routing/router.ts";
 import { AppError } from "../../errors.ts";
 import { requestContextOf } from "../../http/request-context.ts";
 import { matchesIfNoneMatch } from "../../http/conditional.ts";
+import { type PageFrame, PAGE_VARY, pageFrame } from "../pages/page.ts";
 import { renderManifest, renderServiceWorker } from "./app-install.ts";
 import { APP_POLICY, DOCUMENT_ROUTE, PAGE_ROUTES, renderAppShell, SIGN_UP_ROUTE } from "./app-shell.ts";
 import { type ClientFiles, clientFiles, ENCODINGS, type Encoding } from "./client-files.ts";
@@ -25,8 +26,9 @@ interface AppRoutesOptions {
  * outside /api, without rate limits: the application gets its data from the API.
  */
 export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions) {
-  const manifest = document(async (files) => renderManifest(basePath, files));
-  const worker = document(async (files) => renderServiceWorker(basePath, files));
+  const document = (render: Render) => rendered(basePath, render);
+  const manifest = document(async (frame, files) => renderManifest(frame, files));
+  const worker = document(async (_, files) => renderServiceWorker(basePath, files));
   const app = new Router()
     .get("/assets/:version/:name", PAGE_ROUTE, async ({ request, params }) => {
       const files = await clientFiles();
@@ -43,9 +45,9 @@ export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions
       Response.redirect(`${basePath}/files?shared=missed`, 303),
     );
   // A query can change what the page asks for, such as the photos of one town.
-  const withQuery = document(async (files) => renderAppShell(basePath, files, ""));
+  const withQuery = document(async (frame, files) => renderAppShell(frame, files, ""));
   for (const route of PAGE_ROUTES) {
-    const shell = document(async (files) => renderAppShell(basePath, files, route));
+    const shell = document(async (frame, files) => renderAppShell(frame, files, route));
     app.get(route, PAGE_ROUTE, async ({ request }) =>
       !(await isSignedIn(request))
         ? sendSignIn(request, addressOf(request))
@@ -54,7 +56,7 @@ export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions
           : withQuery(request, HTML),
     );
   }
-  const shell = document(async (files) => renderAppShell(basePath, files));
+  const shell = document(async (frame, files) => renderAppShell(frame, files));
   for (const route of [SIGN_UP_ROUTE, DOCUMENT_ROUTE])
     app.get(route, PAGE_ROUTE, ({ request }) => shell(request, HTML));
   return app;
@@ -66,19 +68,25 @@ function addressOf(request: Request): string {
   return query === "" ? path : `${path}?${query}`;
 }
 
+type Render = (frame: PageFrame, files: ClientFiles) => Promise<string>;
+
 /**
- * A response that is the same for everybody until the program changes: created once, and revalidated by clients each
- * time.
+ * A response that is the same for everybody with the same language until the program changes: created once for each
+ * language, and revalidated by clients each time.
  */
-function document(render: (files: ClientFiles) => Promise<string>) {
-  let made: { readonly text: string; readonly etag: string } | undefined;
+function rendered(basePath: string, render: Render) {
+  const byLanguage = new Map<string, { readonly text: string; readonly etag: string }>();
   return async (request: Request, contentType: string): Promise<Response> => {
+    const frame = pageFrame(request, basePath);
+    let made = byLanguage.get(frame.language);
     if (made === undefined) {
-      const text = await render(await clientFiles());
+      const text = await render(frame, await clientFiles());
       made = { text, etag: `"${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 32)}"` };
+      byLanguage.set(frame.language, made);
     }
     const headers = {
       "cache-control": "no-cache",
+      vary: PAGE_VARY,
       "content-security-policy": APP_POLICY,
       "cross-origin-opener-policy": "same-origin",
       // Not "no-referrer": browsers would then send the forms of our own pages with the origin "null".

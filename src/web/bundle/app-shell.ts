@@ -1,6 +1,8 @@
 import type { ClientFiles } from "./client-files.ts";
-import { type Html, html } from "../pages/html.ts";
-import { ICON } from "../pages/page.ts";
+import { directionOf } from "../../translations/languages.ts";
+import { type Html, html, htmlMessage } from "../pages/html.ts";
+import { ICON, type PageFrame } from "../pages/page.ts";
+import { frameTexts } from "../pages/text.ts";
 
 /** Paths of the pages that the web app renders. `*` stands for the rest of the path. */
 export const PAGE_ROUTES = [
@@ -73,11 +75,11 @@ const FIRST_NEEDS: Readonly<Record<string, { readonly data: readonly string[]; r
 
 /**
  * The only document of the web app. It shows a frame until its scripts render the page.
- * @param basePath prefix of all addresses: `""`, or a path such as `/larder`
  * @param route the page that a signed-in person has requested, `""` if it needs only the session at first; undefined for
  *   visitors, and where it is not known
  */
-export function renderAppShell(basePath: string, files: ClientFiles, route?: string): string {
+export function renderAppShell(frame: PageFrame, files: ClientFiles, route?: string): string {
+  const { basePath, language } = frame;
   const [style] = files.loadsOf("start.css");
   // Only what `start.ts` imports statically. It imports the web app after the frame is painted, so that the download
   // does not delay the frame.
@@ -98,7 +100,7 @@ export function renderAppShell(basePath: string, files: ClientFiles, route?: str
   const firstData = route === undefined ? [] : [...SESSION_DATA, ...(needs?.data ?? [])];
   const data = firstData.map((path) => html`<link rel="preload" as="fetch" crossorigin href="${basePath}${path}">\n`);
   return html`<!doctype html>
-<html lang="en" data-base-path="${basePath}" data-version="${files.version}">
+<html lang="${language}" dir="${directionOf(language)}" data-base-path="${basePath}" data-version="${files.version}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
@@ -106,7 +108,7 @@ export function renderAppShell(basePath: string, files: ClientFiles, route?: str
 <meta name="theme-color" media="(prefers-color-scheme: light)" content="${THEME_COLORS.light}">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="${THEME_COLORS.dark}">
 <meta name="robots" content="noindex">
-<meta name="description" content="Larder, a self-hosted file server">
+<meta name="description" content="${frameTexts(language).description}">
 <title>Larder</title>
 <link rel="stylesheet" href="${basePath}${style}">
 ${preloads}${data}<link rel="icon" href="${basePath}${ICON.path}">
@@ -115,19 +117,21 @@ ${preloads}${data}<link rel="icon" href="${basePath}${ICON.path}">
 <script type="module" src="${basePath}${start}"></script>
 </head>
 <body>
-<div id="app">${renderFrame(basePath)}</div>
+<div id="app">${renderFrame(frame)}</div>
 </body>
 </html>
 `.text;
 }
 
 /** The frame that is shown until the web app has rendered the page. */
-function renderFrame(basePath: string): Html {
+function renderFrame({ basePath, language }: PageFrame): Html {
+  const text = frameTexts(language);
+  const api = html`<a href="${basePath}/docs">${text.api}</a>`;
   const line = html`<div class="start-line"></div>`;
   return html`<div class="start-frame">
 <header class="start-bar"><img src="${basePath}${ICON.path}" alt="" width="28" height="28">Larder</header>
 <div class="start-side" aria-hidden="true">${[line, line, line, line, line]}</div>
-<main class="start-main"><p class="start-words" role="status">Loading Larder…</p>
-<noscript><p>Larder needs JavaScript. Turn it on for this site, or use the <a href="${basePath}/docs">API</a> instead.</p></noscript></main>
+<main class="start-main"><p class="start-words" role="status">${text.loading}</p>
+<noscript><p>${htmlMessage(text.needsScript, { api })}</p></noscript></main>
 </div>`;
 }

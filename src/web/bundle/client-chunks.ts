@@ -28,7 +28,10 @@ const LISTS = [
 /** The bell for notifications. Every page has it, and loads it when idle. */
 const BELL = "features/inbox/inbox-bell.tsx";
 
-/** Entries that run without the web app. Their code is not joined with other code, so they load nothing else. */
+/**
+ * Entries that run without the web app. What they share with it is one file. The rest of their code is not joined with
+ * other code, so they load nothing else.
+ */
 const SMALL = ["features/sign-in/page.ts", "public/main.ts", "public/theme.ts", "features/welcome/page.ts"] as const;
 
 /**
@@ -110,8 +113,9 @@ function groupsOf(texts: ReadonlyMap<string, string>, graph: Graph): ReadonlyMap
   );
   for (const file of shared) {
     const isInLists = lists.filter((list) => list.has(file)).length > 1;
-    if (ofLarge.has(file)) continue;
-    if (start.has(file)) groups.set(file, "first");
+    if (apart.has(file) && application.has(file) && !start.has(file)) groups.set(file, "base");
+    else if (ofLarge.has(file)) continue;
+    else if (start.has(file)) groups.set(file, "first");
     else if (application.has(file)) groups.set(file, "application");
     else if (apart.has(file) || !isInLists) continue;
     else if (files?.has(file) === true)

@@ -39,6 +39,12 @@ export class ClientFiles {
     return [first, ...rest];
   }
 
+  /** The address of the web client's texts in a language; undefined for English, which the scripts contain. */
+  textsOf(language: string): string | undefined {
+    const [name] = this.manifest.entries[`../translations/${language}/client.json`] ?? [];
+    return name === undefined ? undefined : this.pathOf(name);
+  }
+
   /** The bytes of a file in an encoding; the unencoded bytes if the pack does not have that encoding. */
   open(file: PackedFile, encoding?: Encoding): Blob {
     const { offset, size } = (encoding && file[encoding]) ?? file.identity;
@@ -66,7 +72,16 @@ export async function clientFiles(): Promise<ClientFiles> {
 /** Pages that the server renders, and the modules that they load. */
 const MODULES = { share: "public/main.ts", welcome: "features/welcome/page.ts" } as const;
 
-/** The files that a page of the server loads, below the base path: the module and its imports. */
-export async function publicScript(page: keyof typeof MODULES): Promise<readonly [string, ...string[]]> {
-  return (await clientFiles()).loadsOf(MODULES[page]);
+/** What the script of a page loads, below the base path. */
+export interface PageScripts {
+  /** The module, then its imports; empty for a page without script. */
+  readonly scripts: readonly string[];
+  /** The texts in the language of the page; undefined if the scripts contain them. */
+  readonly texts: string | undefined;
+}
+
+/** What a page of the server loads. */
+export async function publicScript(page: keyof typeof MODULES, language: string): Promise<PageScripts> {
+  const files = await clientFiles();
+  return { scripts: files.loadsOf(MODULES[page]), texts: files.textsOf(language) };
 }

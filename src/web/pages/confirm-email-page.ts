@@ -1,47 +1,51 @@
-import { html } from "./html.ts";
-import { renderPage } from "./page.ts";
+import { html, htmlMessage } from "./html.ts";
+import { type PageFrame, renderPage } from "./page.ts";
+import { confirmEmailTexts } from "./text.ts";
 
 /**
  * The page for a link that confirms an email address. Opening it confirms nothing, because mail scanners open links.
  * The button sends `token` by POST to `/confirm-email` as `application/x-www-form-urlencoded`, without script.
  */
-export function renderConfirmEmailPage(basePath: string, token: string, email: string): string {
+export function renderConfirmEmailPage(frame: PageFrame, token: string, email: string): string {
+  const text = confirmEmailTexts(frame.language);
   return renderPage(
-    basePath,
-    "Confirm your email address",
+    frame,
+    text.title,
     html`<div class="card narrow">
-<h1>Confirm your email address</h1>
-<p>An account on this server uses <strong>${email}</strong>. Confirm this address only if the account is yours: it can then open files shared with this address.</p>
-<form method="post" action="${basePath}/confirm-email">
+<h1>${text.title}</h1>
+<p>${htmlMessage(text.lead, { email: html`<strong>${email}</strong>` })}</p>
+<form method="post" action="${frame.basePath}/confirm-email">
 <input type="hidden" name="token" value="${token}">
-<button class="button" type="submit">Confirm email address</button>
+<button class="button" type="submit">${text.confirm}</button>
 </form>
 </div>`,
   );
 }
 
 /** The page after the address is confirmed. */
-export function renderConfirmEmailDonePage(basePath: string, email: string): string {
+export function renderConfirmEmailDonePage(frame: PageFrame, email: string): string {
+  const text = confirmEmailTexts(frame.language);
   return renderPage(
-    basePath,
-    "Email address confirmed",
+    frame,
+    text.done,
     html`<div class="card narrow">
-<h1>Email address confirmed</h1>
-<p>The account <strong>${email}</strong> can now share files and open files shared with it.</p>
-<p class="actions"><a class="button" href="${basePath}/home">Open Larder</a></p>
+<h1>${text.done}</h1>
+<p>${htmlMessage(text.doneLead, { email: html`<strong>${email}</strong>` })}</p>
+<p class="actions"><a class="button" href="${frame.basePath}/home">${text.open}</a></p>
 </div>`,
   );
 }
 
 /** The page for a link that is used, expired or unknown (404). */
-export function renderConfirmEmailGonePage(basePath: string): string {
+export function renderConfirmEmailGonePage(frame: PageFrame): string {
+  const text = confirmEmailTexts(frame.language);
   return renderPage(
-    basePath,
-    "This link does not work",
+    frame,
+    text.gone,
     html`<div class="card narrow">
-<h1>This link does not work</h1>
-<p>A confirmation link works once and expires after 24 hours. If you already used it, your address is confirmed. Otherwise, sign in and request a new email.</p>
-<p class="actions"><a class="button second" href="${basePath}/home">Open Larder</a></p>
+<h1>${text.gone}</h1>
+<p>${text.goneLead}</p>
+<p class="actions"><a class="button second" href="${frame.basePath}/home">${text.open}</a></p>
 </div>`,
   );
 }

@@ -4,8 +4,10 @@ import swaggerStylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file
 import swaggerScriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import startScript from "./docs-start.txt" with { type: "text" };
 import { type Asset, textAsset } from "../bundle/asset.ts";
-import { html } from "./html.ts";
-import { ICON } from "./page.ts";
+import { directionOf } from "../../translations/languages.ts";
+import { html, htmlMessage } from "./html.ts";
+import { ICON, type PageFrame } from "./page.ts";
+import { frameTexts } from "./text.ts";
 
 const SCRIPT: Asset = {
   path: `/assets/swagger-ui.${swaggerVersion}.js`,
@@ -34,7 +36,10 @@ export const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** The page at `/docs`: shows `/openapi.json` and sends test requests. */
-export function renderDocsPage(basePath: string): string {
+export function renderDocsPage({ basePath, language }: PageFrame): string {
+  const text = frameTexts(language);
+  const link = html`<a href="${basePath}/openapi.json">openapi.json</a>`;
+  // Only the note is translated: the documentation is in English.
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -50,7 +55,7 @@ export function renderDocsPage(basePath: string): string {
 </head>
 <body>
 <div id="docs"></div>
-<noscript><p>This page needs JavaScript. You can also read the OpenAPI document: <a href="${basePath}/openapi.json">openapi.json</a>.</p></noscript>
+<noscript><p lang="${language}" dir="${directionOf(language)}">${htmlMessage(text.docsNeedScript, { link })}</p></noscript>
 </body>
 </html>
 `.text;

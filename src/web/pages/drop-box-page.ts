@@ -1,21 +1,15 @@
 /** The page of a drop box: a form for one file. A script adds many files, folders and resumable uploads. */
-import { html } from "./html.ts";
-import {
-  formatSize,
-  renderExpiry,
-  renderFramed,
-  renderPicture,
-  type Sharer,
-  type SharePageFrame,
-} from "./share-page.ts";
-
-/** The title of every drop box, and the heading of one without a label. */
-export const UPLOAD_FILES = "Upload files";
+import { html, htmlMessage } from "./html.ts";
+import { renderExpiry, renderFramed, renderPicture, type Sharer, type SharePageFrame } from "./share-page.ts";
+import { dropBoxTexts } from "./share-text.ts";
 
 /** Data for the form of a drop box. */
 interface DropBoxModel {
-  /** The heading. The title of the page is neutral, because chat programs show it where the link is sent. */
-  readonly title: string;
+  /**
+   * The heading; undefined for a neutral one. The title of the page is always neutral, because chat programs show it
+   * where the link is sent.
+   */
+  readonly title: string | undefined;
   /** The person who receives the files; undefined if they hide it. */
   readonly sharer: Sharer | undefined;
   readonly uploadUrl: string;
@@ -32,35 +26,36 @@ interface DropBoxModel {
 
 /** Renders the form: one file at a time, sent by POST as multipart/form-data. */
 export function renderDropBoxPage(frame: SharePageFrame, model: DropBoxModel): string {
+  const { language } = frame;
+  const text = dropBoxTexts(language);
   const { received, problem, maxFileSizeBytes, lock } = model;
   const max = maxFileSizeBytes !== null && html` data-max-bytes="${maxFileSizeBytes}"`;
   const grant = lock !== undefined && html` data-unlock-url="${lock.unlockUrl}" data-grant="${lock.grant}"`;
-  const recipient =
-    model.sharer === undefined
-      ? "the person who sent you this link"
-      : html`${renderPicture(model.sharer)}<bdi>${model.sharer.name}</bdi>`;
+  const { sharer } = model;
+  const recipient = sharer && html`${renderPicture(sharer)}<bdi>${sharer.name}</bdi>`;
+  const uploaded = received && { name: html`<strong dir="auto">${received.name}</strong>`, size: received.sizeBytes };
   return renderFramed(
     frame,
-    UPLOAD_FILES,
+    text.title,
     html`<div class="card">
-<h1 dir="auto">${model.title}</h1>
-<p>Files that you upload here go to ${recipient}. You can't see files that others uploaded, and they can't see yours.</p>
-${received !== undefined && html`<div class="received" role="status"><p><strong dir="auto">${received.name}</strong> was uploaded (${formatSize(received.sizeBytes)}).</p><p class="quiet"><code>${received.checksum}</code></p></div>`}
+<h1 dir="auto">${model.title ?? text.title}</h1>
+<p>${recipient === undefined ? text.leadWithoutName : htmlMessage(text.lead, { recipient })}</p>
+${uploaded !== undefined && html`<div class="received" role="status"><p>${htmlMessage(text.uploaded, uploaded)}</p><p class="quiet"><code>${received?.checksum}</code></p></div>`}
 ${problem !== undefined && html`<p class="notice" role="alert">${problem}</p>`}
 <form method="post" action="${model.uploadUrl}" enctype="multipart/form-data" data-drop-box="${model.resumableUrl}"${max}${grant}>
 <div class="field">
-<label for="sender">Your name</label>
+<label for="sender">${text.sender}</label>
 <input type="text" id="sender" name="sender" maxlength="100" autocomplete="name" aria-describedby="sender-hint">
-<p class="hint" id="sender-hint">Optional. Saved with the file.</p>
+<p class="hint" id="sender-hint">${text.senderHint}</p>
 </div>
 <div class="field" data-plain>
-<label for="file">${received === undefined ? "File" : "Another file"}</label>
+<label for="file">${received === undefined ? text.file : text.anotherFile}</label>
 <input type="file" id="file" name="file" required aria-describedby="file-hint">
-<p class="hint" id="file-hint">One file at a time${maxFileSizeBytes !== null && html`, up to ${formatSize(maxFileSizeBytes)}`}. Keep this page open until the upload is complete.</p>
+<p class="hint" id="file-hint">${maxFileSizeBytes === null ? text.fileHint : text.fileHintWithLimit({ limit: maxFileSizeBytes })}</p>
 </div>
-<button class="button" type="submit" data-plain>Upload</button>
+<button class="button" type="submit" data-plain>${text.upload}</button>
 </form>
-${model.expiresAtMs !== null && html`<ul class="facts below">${renderExpiry(model.expiresAtMs)}</ul>`}
+${model.expiresAtMs !== null && html`<ul class="facts below">${renderExpiry(language, model.expiresAtMs)}</ul>`}
 </div>`,
   );
 }

@@ -1,33 +1,22 @@
 import { html } from "./html.ts";
-import { renderPage } from "./page.ts";
-
-const TITLES: Readonly<Record<number, string>> = {
-  400: "Invalid request",
-  401: "Sign in to continue",
-  403: "You don't have access",
-  404: "Page not found",
-  405: "Not supported here",
-  410: "No longer available",
-  413: "Too large",
-  429: "Too many requests",
-  503: "Temporarily unavailable",
-  507: "Server disk full",
-};
+import { type PageFrame, renderPage } from "./page.ts";
+import { errorTexts } from "./text.ts";
 
 /**
  * The error page for browsers (requests outside /api that accept text/html).
  * @param message the message of the error envelope: what happened, then what to do
  */
-export function renderErrorPage(basePath: string, status: number, message: string, requestId?: string): string {
-  const title = TITLES[status] ?? (status < 500 ? "Request failed" : "Something went wrong");
+export function renderErrorPage(frame: PageFrame, status: number, message: string): string {
+  const text = errorTexts(frame.language);
+  const title = text.titles(String(status), text.titles(status < 500 ? "rejected" : "failed"));
   return renderPage(
-    basePath,
+    frame,
     title,
     html`<div class="card narrow">
 <h1>${title}</h1>
 <p>${message}</p>
-<p class="quiet">Status ${status}${requestId !== undefined && html`, request <code>${requestId}</code>`}</p>
-<p class="actions">${status === 401 && html`<a class="button" href="${basePath}/sign-in">Sign in</a>`}<a class="button second" href="${basePath}/files">Go to your files</a></p>
+<p class="quiet">${text.status({ status: String(status) })}</p>
+<p class="actions">${status === 401 && html`<a class="button" href="${frame.basePath}/sign-in">${text.signIn}</a>`}<a class="button second" href="${frame.basePath}/files">${text.toFiles}</a></p>
 </div>`,
   );
 }

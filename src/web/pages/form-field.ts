@@ -1,4 +1,5 @@
 import { type Html, html } from "./html.ts";
+import { formTexts } from "./text.ts";
 
 /** The problem with a submitted form; `field` is undefined if it concerns no single field. */
 interface FormProblem {
@@ -15,46 +16,63 @@ interface FormField {
   readonly hint: string | undefined;
 }
 
+/** The title of the page of a form. Screen readers read it first, so it says whether there is a problem. */
+export function titleOfForm(language: string, title: string, problem: FormProblem | undefined): string {
+  return problem === undefined ? title : formTexts(language).errorTitle({ title });
+}
+
 /** The field for the email address of a new account. @param boundTo the only address that the form accepts */
 export function renderEmailField(
+  language: string,
   problem: FormProblem | undefined,
   value: string | undefined,
   boundTo: string | null = null,
 ): Html {
+  const text = formTexts(language);
   return renderField(problem, {
     field: "email",
-    label: "Email",
+    label: text.email,
     type: "email",
     value: boundTo ?? value,
     attributes: html` autocomplete="username" ${boundTo === null ? "required" : "readonly"}`,
-    hint: boundTo === null ? undefined : "This invitation is for this email address only.",
+    hint: boundTo === null ? undefined : text.boundEmail,
   });
 }
 
 /** The fields for the name and the password of a new account. */
-export function renderNameAndPassword(problem: FormProblem | undefined, name: string | undefined): Html {
+export function renderNameAndPassword(
+  language: string,
+  problem: FormProblem | undefined,
+  name: string | undefined,
+): Html {
+  const text = formTexts(language);
   const nameField = renderField(problem, {
     field: "name",
-    label: "Your name",
+    label: text.name,
     type: "text",
     value: name,
     attributes: html` autocomplete="name" maxlength="200"`,
-    hint: "Optional. Shown next to the files you share.",
+    hint: text.nameHint,
   });
   const isWrong = problem?.field === "password";
   return html`${nameField}
-${renderNewPassword(isWrong ? problem?.message : undefined, { isFocused: isWrong })}`;
+${renderNewPassword(language, isWrong ? problem?.message : undefined, { isFocused: isWrong })}`;
 }
 
 /** The field for the password of a new person. A script shows the button that reveals it, and how strong it is. */
-export function renderNewPassword(problem: string | undefined, { isFocused }: { readonly isFocused: boolean }): Html {
+export function renderNewPassword(
+  language: string,
+  problem: string | undefined,
+  { isFocused }: { readonly isFocused: boolean },
+): Html {
+  const text = formTexts(language);
   const isWrong = problem !== undefined;
   return html`<div class="field">
-<label for="password">Password</label>
-<span class="revealed"><input id="password" name="password" type="password" autocomplete="new-password" autocapitalize="off" spellcheck="false" required minlength="8" maxlength="256"${isFocused && html` autofocus`}${isWrong && html` aria-invalid="true"`} aria-describedby="password-hint${isWrong && html` password-wrong`}"><button class="button quiet small" type="button" data-reveal aria-label="Show password" aria-controls="password" hidden>Show</button></span>
+<label for="password">${text.password}</label>
+<span class="revealed"><input id="password" name="password" type="password" autocomplete="new-password" autocapitalize="off" spellcheck="false" required minlength="8" maxlength="256"${isFocused && html` autofocus`}${isWrong && html` aria-invalid="true"`} aria-describedby="password-hint${isWrong && html` password-wrong`}"><button class="button quiet small" type="button" data-reveal data-hide="${text.hide}" aria-label="${text.showPassword}" aria-controls="password" hidden>${text.show}</button></span>
 ${isWrong && html`<p class="wrong" id="password-wrong" role="alert">${problem}</p>`}
 <div class="strength" data-strength="0" hidden><span aria-hidden="true"></span><p class="hint" aria-live="polite"></p></div>
-<p class="hint" id="password-hint">Use at least 8 characters. A few unrelated words make a strong password.</p>
+<p class="hint" id="password-hint">${text.passwordHint}</p>
 </div>`;
 }
 

@@ -1,3 +1,5 @@
+import type { MessageValues } from "../../translations/messages.ts";
+
 /** Markup that is safe to send. Only {@link html} creates it, never from a plain string. */
 export class Html {
   readonly text: string;
@@ -43,6 +45,31 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
     text += render(value) + (strings[index + 1] ?? "");
   }
   return Html.fromTemplate(text);
+}
+
+/**
+ * A message with markup as values, such as a link in a sentence. Everything else is escaped.
+ * @param message a text of a table
+ */
+export function htmlMessage<V extends MessageValues>(
+  message: (values: V) => string,
+  values: { readonly [K in keyof V]: V[K] | Html },
+): Html {
+  const marked = Object.fromEntries(
+    Object.entries<string | number | Html>(values).map(([name, value]) => [
+      name,
+      value instanceof Html ? `\ue000${name}\ue001` : value,
+    ]),
+  );
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same names, and strings in place of markup
+  const text = escapeHtml(message(marked as V));
+  // A person's words may contain such a mark too: at most it repeats markup that is on the page anyway.
+  return Html.fromTemplate(text.replaceAll(/\ue000(\w+)\ue001/g, (_, name: string) => markupIn(values, name)));
+}
+
+function markupIn(values: Readonly<Record<string, unknown>>, name: string): string {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  return value instanceof Html ? value.text : "";
 }
 
 function render(value: HtmlValue): string {

@@ -1,7 +1,8 @@
-import { renderEmailField, renderNameAndPassword } from "./form-field.ts";
-import { html } from "./html.ts";
-import { renderPage } from "./page.ts";
+import { renderEmailField, renderNameAndPassword, titleOfForm } from "./form-field.ts";
+import { html, htmlMessage } from "./html.ts";
+import { type PageFrame, renderPage } from "./page.ts";
 import { renderScriptedPage, type ScriptedPageFrame } from "./scripted-page.ts";
+import { inviteTexts } from "./text.ts";
 
 /** The form fields, by the names they are sent with. */
 export const INVITE_FIELDS = ["email", "name", "password"] as const;
@@ -26,20 +27,21 @@ export interface InvitePageModel {
  * `/invite` as `application/x-www-form-urlencoded`, and works without script.
  */
 export function renderInvitePage(frame: ScriptedPageFrame, model: InvitePageModel): string {
-  const { basePath } = frame;
+  const { basePath, language } = frame;
   const { problem, boundTo } = model;
+  const text = inviteTexts(language);
   return renderScriptedPage(
     frame,
-    problem === undefined ? "Your invitation" : "Error: Your invitation",
+    titleOfForm(language, text.title, problem),
     html`<div class="card narrow">
-<h1>You are invited</h1>
-<p>Create your account to store your files on this Larder server.</p>
+<h1>${text.heading}</h1>
+<p>${text.lead}</p>
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
 <form method="post" action="${basePath}/invite" data-new-person>
 <input type="hidden" name="token" value="${model.token}">
-${renderEmailField(problem, model.email, boundTo)}
-${renderNameAndPassword(problem, model.name)}
-<button class="button" type="submit">Create account</button>
+${renderEmailField(language, problem, model.email, boundTo)}
+${renderNameAndPassword(language, problem, model.name)}
+<button class="button" type="submit">${text.create}</button>
 </form>
 </div>`,
   );
@@ -47,29 +49,33 @@ ${renderNameAndPassword(problem, model.name)}
 
 /** The page after the account is created. @param model `isSignedIn` if the response also signs the account in */
 export function renderInviteDonePage(
-  basePath: string,
+  frame: PageFrame,
   { email, isSignedIn }: { readonly email: string; readonly isSignedIn: boolean },
 ): string {
+  const { basePath, language } = frame;
+  const text = inviteTexts(language);
+  const account = { email: html`<strong>${email}</strong>` };
   return renderPage(
-    basePath,
-    "Welcome to Larder",
+    frame,
+    text.welcome,
     html`<div class="card narrow">
-<h1>Welcome to Larder</h1>
-<p>You created the account <strong>${email}</strong>${isSignedIn && " and are signed in"}. The invitation no longer works.</p>
-<p class="actions">${isSignedIn ? html`<a class="button" href="${basePath}/home">Open Larder</a>` : html`<a class="button" href="${basePath}/sign-in">Sign in</a>`}</p>
+<h1>${text.welcome}</h1>
+<p>${htmlMessage(isSignedIn ? text.doneSignedIn : text.done, account)}</p>
+<p class="actions">${isSignedIn ? html`<a class="button" href="${basePath}/home">${text.open}</a>` : html`<a class="button" href="${basePath}/sign-in">${text.signIn}</a>`}</p>
 </div>`,
   );
 }
 
 /** The page for an invitation that is used, revoked, expired or unknown (404). */
-export function renderInviteGonePage(basePath: string): string {
+export function renderInviteGonePage(frame: PageFrame): string {
+  const text = inviteTexts(frame.language);
   return renderPage(
-    basePath,
-    "This invitation does not work",
+    frame,
+    text.gone,
     html`<div class="card narrow">
-<h1>This invitation does not work</h1>
-<p>It has expired, was already used, or was revoked. Ask the person who invited you for a new one.</p>
-<p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
+<h1>${text.gone}</h1>
+<p>${text.goneLead}</p>
+<p class="actions"><a class="button second" href="${frame.basePath}/sign-in">${text.toSignIn}</a></p>
 </div>`,
   );
 }

@@ -1,6 +1,9 @@
+import { requestLanguage } from "../../http/language.ts";
+import { directionOf } from "../../translations/languages.ts";
 import { textAsset } from "../bundle/asset.ts";
 import { type Html, html } from "./html.ts";
 import styleSheet from "../larder.css" with { type: "text" };
+import { frameTexts } from "./text.ts";
 
 /** The style sheet of all pages. */
 export const STYLE_SHEET = textAsset("larder", "css", "text/css; charset=utf-8", styleSheet);
@@ -23,14 +26,29 @@ export const ICON = textAsset(
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/** Where a page is served, and for whom. */
+export interface PageFrame {
+  /** Prefix of all URLs of this server: `""`, or a path such as `/files`. */
+  readonly basePath: string;
+  /** The language of the page. */
+  readonly language: string;
+  /** Where its scripts find their texts, below the base path; undefined for English, or for a page without script. */
+  readonly texts?: string | undefined;
+}
+
+/** The frame of the page that responds to a request. */
+export function pageFrame(request: Request, basePath: string): PageFrame {
+  return { basePath, language: requestLanguage(request) };
+}
+
 /**
  * Renders a complete page.
- * @param basePath prefix of all URLs of this server: `""`, or a path such as `/files`
  * @param head elements for the end of the head; undefined for none
  */
-export function renderPage(basePath: string, title: string, main: Html, head?: Html): string {
+export function renderPage(frame: PageFrame, title: string, main: Html, head?: Html): string {
+  const { basePath, language, texts } = frame;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}" dir="${directionOf(language)}"${texts !== undefined && html` data-texts="${basePath}${texts}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -43,11 +61,14 @@ ${head}</head>
 <body>
 <header><a href="${basePath}/">${LOGO}Larder</a></header>
 <main>${main}</main>
-<footer>Larder, a self-hosted file server</footer>
+<footer>${frameTexts(language).footer}</footer>
 </body>
 </html>
 `.text;
 }
+
+/** The request headers that the language of a page depends on. */
+export const PAGE_VARY = "Accept-Language, Cookie";
 
 /** A page as a response with the headers of every page. `extraHeaders` override them. */
 export function pageResponse(
@@ -60,6 +81,7 @@ export function pageResponse(
     headers: {
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-store",
+      vary: PAGE_VARY,
       "content-security-policy": PAGE_POLICY,
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",

@@ -1,5 +1,7 @@
+import { titleOfForm } from "./form-field.ts";
 import { html } from "./html.ts";
-import { renderPage } from "./page.ts";
+import { type PageFrame, renderPage } from "./page.ts";
+import { resetTexts } from "./text.ts";
 
 /**
  * The page for a password reset link: a form that works without script. It sends `token`, `newPassword` and, if the box
@@ -7,56 +9,60 @@ import { renderPage } from "./page.ts";
  * @param sent after a rejection: the problem with the password, and whether the box was checked
  */
 export function renderResetPage(
-  basePath: string,
+  frame: PageFrame,
   token: string,
   sent?: { readonly message: string; readonly endKeys: boolean },
 ): string {
+  const { basePath, language } = frame;
+  const text = resetTexts(language);
   const isWrong = sent !== undefined;
   return renderPage(
-    basePath,
-    isWrong ? "Error: Choose a new password" : "Choose a new password",
+    frame,
+    titleOfForm(language, text.title, sent),
     html`<div class="card narrow">
-<h1>Choose a new password</h1>
-<p>You will be signed out in all browsers and on registered devices. Programs with an app password stay connected, unless you end those too.</p>
+<h1>${text.title}</h1>
+<p>${text.lead}</p>
 <form method="post" action="${basePath}/reset-password">
 <input type="hidden" name="token" value="${token}">
 <div class="field">
-<label for="newPassword">New password</label>
+<label for="newPassword">${text.password}</label>
 <input id="newPassword" name="newPassword" type="password" autocomplete="new-password" required minlength="8" maxlength="256" autofocus${isWrong && html` aria-invalid="true"`} aria-describedby="newPassword-hint${isWrong && html` newPassword-wrong`}">
 ${isWrong && html`<p class="wrong" id="newPassword-wrong" role="alert">${sent.message}</p>`}
-<p class="hint" id="newPassword-hint">Use at least 8 characters. A few unrelated words make a strong password.</p>
+<p class="hint" id="newPassword-hint">${text.passwordHint}</p>
 </div>
 <div class="field">
-<label class="choice"><input type="checkbox" name="endKeys" value="1"${sent?.endKeys === true && html` checked`}><span><strong>End all API keys and app passwords</strong><span>Select this if someone else might know your password. Phones and programs that use them must be connected again.</span></span></label>
+<label class="choice"><input type="checkbox" name="endKeys" value="1"${sent?.endKeys === true && html` checked`}><span><strong>${text.endKeys}</strong><span>${text.endKeysHint}</span></span></label>
 </div>
-<button class="button" type="submit">Change password</button>
+<button class="button" type="submit">${text.change}</button>
 </form>
 </div>`,
   );
 }
 
 /** The page after the password is changed. */
-export function renderResetDonePage(basePath: string): string {
+export function renderResetDonePage(frame: PageFrame): string {
+  const text = resetTexts(frame.language);
   return renderPage(
-    basePath,
-    "Password changed",
+    frame,
+    text.done,
     html`<div class="card narrow">
-<h1>Password changed</h1>
-<p>Sign in again with your new password on each device. Passkeys and two-factor authentication did not change. Check your passkeys, API keys, and app passwords in Settings.</p>
-<p class="actions"><a class="button" href="${basePath}/sign-in">Go to sign-in</a></p>
+<h1>${text.done}</h1>
+<p>${text.doneLead}</p>
+<p class="actions"><a class="button" href="${frame.basePath}/sign-in">${text.toSignIn}</a></p>
 </div>`,
   );
 }
 
 /** The page for a link that is used, expired or unknown (404). */
-export function renderResetGonePage(basePath: string): string {
+export function renderResetGonePage(frame: PageFrame): string {
+  const text = resetTexts(frame.language);
   return renderPage(
-    basePath,
-    "This link does not work",
+    frame,
+    text.gone,
     html`<div class="card narrow">
-<h1>This link does not work</h1>
-<p>A reset link works once and expires after 30 minutes. Only the newest link works. Request a new link, or contact your administrator.</p>
-<p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
+<h1>${text.gone}</h1>
+<p>${text.goneLead}</p>
+<p class="actions"><a class="button second" href="${frame.basePath}/sign-in">${text.toSignIn}</a></p>
 </div>`,
   );
 }

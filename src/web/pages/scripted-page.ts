@@ -1,6 +1,6 @@
 /** The pages of new people, with a script that shows how strong a password is. They work without it. */
 import { type Html, html } from "./html.ts";
-import { PAGE_POLICY, renderPage } from "./page.ts";
+import { PAGE_POLICY, type PageFrame, renderPage } from "./page.ts";
 
 /**
  * Headers of these pages. Addresses of other pages never contain the token of a link: browsers send them only the origin.
@@ -14,17 +14,17 @@ export const SCRIPTED_PAGE_HEADERS = {
 };
 
 /** Where the page is served, and its script with the files that it imports; empty if it is not available. */
-export interface ScriptedPageFrame {
-  readonly basePath: string;
+export interface ScriptedPageFrame extends PageFrame {
   readonly scripts: readonly string[];
 }
 
 /** A page with its script. */
-export function renderScriptedPage({ basePath, scripts }: ScriptedPageFrame, title: string, main: Html): string {
-  const [module, ...imports] = scripts;
-  if (module === undefined) return renderPage(basePath, title, main);
+export function renderScriptedPage(frame: ScriptedPageFrame, title: string, main: Html): string {
+  const { basePath } = frame;
+  const [module, ...imports] = frame.scripts;
+  if (module === undefined) return renderPage(frame, title, main);
   return renderPage(
-    basePath,
+    frame,
     title,
     main,
     html`${imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`)}<script type="module" src="${basePath}${module}"></script>

@@ -1,15 +1,15 @@
 /** The pages that a public link shows in a browser. They work without script; `src/client/public/` enhances them. */
-import { type Html, html } from "./html.ts";
+import { formatInstant } from "../../translations/formats.ts";
+import { type Html, html, htmlMessage } from "./html.ts";
 import { type LinkPreview, renderLinkPreview } from "./link-preview.ts";
-import { PAGE_POLICY, renderPage } from "./page.ts";
+import { PAGE_POLICY, type PageFrame, renderPage } from "./page.ts";
+import { shareTexts } from "./share-text.ts";
 
 /** {@link PAGE_POLICY} plus our own scripts and requests to this server. */
 export const SHARE_PAGE_POLICY = `${PAGE_POLICY}; script-src 'self'; connect-src 'self'`;
 
 /** Where the page of a link is served, and the scripts that it loads. */
-export interface SharePageFrame {
-  /** `""`, or a path such as `/files`. */
-  readonly basePath: string;
+export interface SharePageFrame extends PageFrame {
   /** Script URLs below the base path: the module, then its imports. Empty for a page without script. */
   readonly scripts: readonly string[];
 }
@@ -51,17 +51,13 @@ export interface PageLink {
 }
 
 /** A page that loads the frame's scripts. @param preview what chat programs show of the link; undefined for only the title */
-export function renderFramed(
-  { basePath, scripts }: SharePageFrame,
-  title: string,
-  main: Html,
-  preview?: LinkPreview,
-): string {
-  const [module, ...imports] = scripts;
+export function renderFramed(frame: SharePageFrame, title: string, main: Html, preview?: LinkPreview): string {
+  const { basePath } = frame;
+  const [module, ...imports] = frame.scripts;
   const head = preview && renderLinkPreview(preview);
-  if (module === undefined) return renderPage(basePath, title, main, head);
+  if (module === undefined) return renderPage(frame, title, main, head);
   return renderPage(
-    basePath,
+    frame,
     title,
     html`${main}
 ${imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">`)}
@@ -75,16 +71,18 @@ ${imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}"
  * Send it with `Cache-Control: private, no-cache`, `Referrer-Policy: no-referrer` and `X-Robots-Tag: noindex`.
  */
 export function renderSharePage(frame: SharePageFrame, model: SharePageModel): string {
-  const kind = describeKind(model.mediaType, model.fileName);
+  const { language } = frame;
+  const text = shareTexts(language);
+  const kind = describeKind(language, model.mediaType, model.fileName);
   return renderFramed(
     frame,
     model.fileName,
     html`<article class="card"${model.isReadable === true && html` data-text="${model.downloadUrl}"`}>
-${model.folder !== undefined && html`<nav class="crumbs" aria-label="Folder"><a href="${model.folder.url}">${model.folder.name}</a></nav>`}
-${renderPreview(model, kind)}
+${model.folder !== undefined && html`<nav class="crumbs" aria-label="${text.folder}"><a href="${model.folder.url}">${model.folder.name}</a></nav>`}
+${renderPreview(language, model, kind)}
 <h1 dir="auto">${model.fileName}</h1>
-<ul class="facts"><li>${kind}</li><li>${formatSize(model.sizeBytes)}</li>${renderSharer(model.sharer)}${renderExpiry(model.expiresAtMs ?? null)}</ul>
-<p class="actions"><a class="button" href="${model.downloadUrl}" download>Download</a>${renderOpen(model)}</p>
+<ul class="facts"><li>${kind}</li><li>${text.size({ bytes: model.sizeBytes })}</li>${renderSharer(language, model.sharer)}${renderExpiry(language, model.expiresAtMs ?? null)}</ul>
+<p class="actions"><a class="button" href="${model.downloadUrl}" download>${text.download}</a>${renderOpen(language, model)}</p>
 </article>`,
     model.preview,
   );
@@ -92,41 +90,43 @@ ${renderPreview(model, kind)}
 
 /** The form for a link's password. It reveals nothing about the share, and sends the field `password` by POST. */
 export function renderUnlockPage(frame: SharePageFrame, unlockUrl: string, problem?: string): string {
+  const text = shareTexts(frame.language);
   return renderFramed(
     frame,
-    problem === undefined ? "Enter the password" : "Error: Enter the password",
+    problem === undefined ? text.unlockTitle : text.unlockProblemTitle,
     html`<div class="card">
-<h1>Enter the password</h1>
-<p>This link is protected with a password. Ask the sender if you don't have it.</p>
+<h1>${text.unlockTitle}</h1>
+<p>${text.unlockLead}</p>
 <form method="post" action="${unlockUrl}" data-unlock>
 <div class="field">
-<label for="password">Password</label>
+<label for="password">${text.password}</label>
 <input type="password" id="password" name="password" autocomplete="off" required maxlength="256" autofocus${problem !== undefined && html` aria-invalid="true" aria-describedby="password-wrong"`}>
 ${problem !== undefined && html`<p class="wrong" id="password-wrong" role="alert">${problem}</p>`}
 </div>
-<button class="button" type="submit">Open</button>
+<button class="button" type="submit">${text.open}</button>
 </form>
 </div>`,
   );
 }
 
 /** The page for unknown and deleted links (404); the same for both, so that it does not reveal which. */
-export function renderShareNotFoundPage(basePath: string): string {
+export function renderShareNotFoundPage(frame: PageFrame): string {
+  const text = shareTexts(frame.language);
   return renderPage(
-    basePath,
-    "Link not found",
+    frame,
+    text.notFound,
     html`<div class="card">
-<h1>Link not found</h1>
-<p>The link may be incomplete, or the owner may have stopped sharing.</p>
-<p class="quiet">Check the link, or ask the sender for a new one.</p>
+<h1>${text.notFound}</h1>
+<p>${text.notFoundLead}</p>
+<p class="quiet">${text.notFoundHint}</p>
 </div>`,
   );
 }
 
 /** The page for other rejections: the link has expired or reached its download limit, or there were too many attempts. */
-export function renderShareRejectedPage(basePath: string, title: string, message: string): string {
+export function renderShareRejectedPage(frame: PageFrame, title: string, message: string): string {
   return renderPage(
-    basePath,
+    frame,
     title,
     html`<div class="card">
 <h1>${title}</h1>
@@ -137,24 +137,28 @@ export function renderShareRejectedPage(basePath: string, title: string, message
 
 /** The page of a share between accounts: shows its recipient where to find it. */
 export function renderReceivedSharePage(
-  basePath: string,
+  frame: PageFrame,
   model: { readonly name: string; readonly ownerName: string; readonly canWrite: boolean },
 ): string {
+  const text = shareTexts(frame.language);
+  const owner = html`<strong dir="auto">${model.ownerName}</strong>`;
   return renderPage(
-    basePath,
+    frame,
     model.name,
     html`<div class="card">
 <h1 dir="auto">${model.name}</h1>
-<p><strong dir="auto">${model.ownerName}</strong> shared this with you. ${model.canWrite ? "You can view and change it" : "You can view it"}.</p>
-<p>To open it, go to “Shared with me”, here or in a connected program.</p>
-<p class="actions"><a class="button" href="${basePath}/shared/with-me">Open “Shared with me”</a></p>
+<p>${htmlMessage(model.canWrite ? text.receivedWritable : text.received, { owner })}</p>
+<p>${text.receivedLead}</p>
+<p class="actions"><a class="button" href="${frame.basePath}/shared/with-me">${text.openReceived}</a></p>
 </div>`,
   );
 }
 
 /** Who shares a link. The name may be written in the other direction than the text around it. */
-export function renderSharer(sharer: Sharer | undefined): Html {
-  return sharer === undefined ? html`` : html`<li>${renderPicture(sharer)}Shared by <bdi>${sharer.name}</bdi></li>`;
+export function renderSharer(language: string, sharer: Sharer | undefined): Html {
+  if (sharer === undefined) return html``;
+  const text = shareTexts(language);
+  return html`<li>${renderPicture(sharer)}${htmlMessage(text.sharedBy, { name: html`<bdi>${sharer.name}</bdi>` })}</li>`;
 }
 
 /** The picture of who shares a link; the name is next to it. */
@@ -164,14 +168,16 @@ export function renderPicture({ pictureUrl }: Sharer): Html {
 }
 
 /** When a link expires; empty if never. A script converts the time to the reader's time zone. */
-export function renderExpiry(expiresAtMs: number | null): Html {
+export function renderExpiry(language: string, expiresAtMs: number | null): Html {
   if (expiresAtMs === null) return html``;
+  const text = shareTexts(language);
   const instant = new Date(expiresAtMs).toISOString();
-  return html`<li>Expires <time datetime="${instant}" data-instant>${instant.slice(0, 16).replace("T", " ")} UTC</time></li>`;
+  const time = html`<time datetime="${instant}" data-instant>${formatInstant(language, expiresAtMs)}</time>`;
+  return html`<li>${htmlMessage(text.expires, { time })}</li>`;
 }
 
 /** Audio and video load only when played: each is a download, which is counted and reported to the owner. */
-function renderPreview(model: SharePageModel, kind: string): Html {
+function renderPreview(language: string, model: SharePageModel, kind: string): Html {
   const { mediaType, inlineUrl, previewUrl, fileName } = model;
   if (inlineUrl !== undefined && mediaType.startsWith("video/")) {
     const poster = previewUrl === undefined ? html`` : html` poster="${previewUrl}"`;
@@ -181,52 +187,38 @@ function renderPreview(model: SharePageModel, kind: string): Html {
     return html`<div class="preview"><audio controls preload="none" src="${inlineUrl}" aria-label="${fileName}"></audio></div>`;
   }
   if (previewUrl !== undefined) {
-    return html`<div class="preview"><img src="${previewUrl}" alt="Preview of ${fileName}"></div>`;
+    return html`<div class="preview"><img src="${previewUrl}" alt="${shareTexts(language).preview({ name: fileName })}"></div>`;
   }
   return html`<div class="preview"><span class="kind" aria-hidden="true">${extensionOf(fileName) ?? kind.split(" ")[0]}</span></div>`;
 }
 
-function renderOpen(model: SharePageModel): Html {
+function renderOpen(language: string, model: SharePageModel): Html {
   const { inlineUrl, mediaType } = model;
   if (inlineUrl === undefined || mediaType.startsWith("audio/") || mediaType.startsWith("video/")) return html``;
-  return html`<a class="button second" href="${inlineUrl}">Open in browser</a>`;
+  return html`<a class="button second" href="${inlineUrl}">${shareTexts(language).openInBrowser}</a>`;
 }
 
 const KINDS: readonly (readonly [RegExp, string])[] = [
-  [/^image\//, "Image"],
-  [/^audio\//, "Audio"],
-  [/^video\//, "Video"],
-  [/^application\/pdf$/, "PDF document"],
-  [/^(application\/(zip|gzip|x-7z-compressed|x-tar|vnd\.rar|x-bzip2|x-xz|zstd)$)/, "Archive"],
-  [/(wordprocessingml|msword|opendocument\.text|rtf)/, "Text document"],
-  [/(spreadsheet|ms-excel)/, "Spreadsheet"],
-  [/(presentation|powerpoint)/, "Presentation"],
-  [/^text\//, "Text"],
+  [/^image\//, "image"],
+  [/^audio\//, "audio"],
+  [/^video\//, "video"],
+  [/^application\/pdf$/, "pdf"],
+  [/^(application\/(zip|gzip|x-7z-compressed|x-tar|vnd\.rar|x-bzip2|x-xz|zstd)$)/, "archive"],
+  [/(wordprocessingml|msword|opendocument\.text|rtf)/, "text_document"],
+  [/(spreadsheet|ms-excel)/, "spreadsheet"],
+  [/(presentation|powerpoint)/, "presentation"],
+  [/^text\//, "text"],
 ];
 
 /** The type of a file for people: `Image (JPG)`. */
-export function describeKind(mediaType: string, fileName: string): string {
+export function describeKind(language: string, mediaType: string, fileName: string): string {
+  const text = shareTexts(language);
   const extension = extensionOf(fileName);
-  const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? "File";
-  return extension === undefined || kind.startsWith(extension) ? kind : `${kind} (${extension})`;
+  const kind = text.kinds(KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? "file");
+  return extension === undefined || kind.startsWith(extension) ? kind : text.kindWithExtension({ kind, extension });
 }
 
 /** The extension in capitals, if it has at most five letters or digits. */
 export function extensionOf(fileName: string): string | undefined {
   return /[^.]\.([a-z0-9]{1,5})$/i.exec(fileName)?.[1]?.toUpperCase();
-}
-
-const UNITS = ["bytes", "KB", "MB", "GB", "TB", "PB"] as const;
-
-/** A size for people in units of 1,024, like the limits: `3.4 MB`. */
-export function formatSize(sizeBytes: number): string {
-  if (sizeBytes === 1) return "1 byte";
-  let value = sizeBytes;
-  let unit = 0;
-  while (value >= 1023.95 && unit < UNITS.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  const digits = unit === 0 || value >= 100 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
-  return `${digits} ${UNITS[unit] ?? ""}`;
 }

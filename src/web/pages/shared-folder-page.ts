@@ -1,10 +1,10 @@
 /** The page of a shared folder or album: a list or a grid with downloads. Works without script. */
+import { formatDay } from "../../translations/formats.ts";
 import { type Html, html } from "./html.ts";
 import type { LinkPreview } from "./link-preview.ts";
 import {
   describeKind,
   extensionOf,
-  formatSize,
   type PageLink,
   renderExpiry,
   renderFramed,
@@ -12,6 +12,7 @@ import {
   type Sharer,
   type SharePageFrame,
 } from "./share-page.ts";
+import { sharedFolderTexts, shareTexts } from "./share-text.ts";
 
 /** How a script can preview a file on the page. */
 export type SharedView = "image" | "video" | "audio" | "text";
@@ -74,62 +75,61 @@ type ChosenLink = PageLink & { readonly isChosen: boolean };
 
 /** Renders the page of a shared album, or of a shared folder or one of its subfolders. */
 export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolderModel): string {
+  const { language } = frame;
+  const text = sharedFolderTexts(language);
+  const isAlbum = model.kind === "album";
   return renderFramed(
     frame,
     model.name,
     html`<article class="card wide">
-${model.above.length > 0 && html`<nav class="crumbs" aria-label="Folders above">${model.above.map(({ name, url }) => html`<a href="${url}" dir="auto">${name}</a><span aria-hidden="true">/</span>`)}</nav>`}
+${model.above.length > 0 && html`<nav class="crumbs" aria-label="${text.foldersAbove}">${model.above.map(({ name, url }) => html`<a href="${url}" dir="auto">${name}</a><span aria-hidden="true">/</span>`)}</nav>`}
 <h1 dir="auto">${model.name}</h1>
 ${model.description !== "" && html`<p dir="auto">${model.description}</p>`}
-<ul class="facts"><li>${model.kind === "album" ? "Album" : "Folder"}</li><li>${countOf(model.total)}</li>${renderSharer(model.sharer)}${renderExpiry(model.expiresAtMs)}</ul>
-${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>Download all as ZIP</a></p>`}
-${model.total > 0 && html`<div class="bar">${model.total > 1 && html`<span>Sort by ${model.sorts.map(renderChoice)}</span>`}<span class="push">View as ${model.views.map(renderChoice)}</span></div>`}
-${model.entries.length === 0 ? html`<p class="quiet">This ${model.kind} is empty.</p>` : renderEntries(model)}
-${model.pages > 1 && html`<nav class="pages" aria-label="Pages">${model.previousUrl !== undefined && html`<a class="button second" rel="prev" href="${model.previousUrl}">Previous</a>`}<span>Page ${model.page} of ${model.pages}</span>${model.nextUrl !== undefined && html`<a class="button second" rel="next" href="${model.nextUrl}">Next</a>`}</nav>`}
+<ul class="facts"><li>${isAlbum ? text.album : text.folder}</li><li>${text.items({ n: model.total })}</li>${renderSharer(language, model.sharer)}${renderExpiry(language, model.expiresAtMs)}</ul>
+${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>${text.downloadAll}</a></p>`}
+${model.total > 0 && html`<div class="bar">${model.total > 1 && html`<span>${text.sortBy} ${model.sorts.map(renderChoice)}</span>`}<span class="push">${text.viewAs} ${model.views.map(renderChoice)}</span></div>`}
+${model.entries.length === 0 ? html`<p class="quiet">${isAlbum ? text.emptyAlbum : text.emptyFolder}</p>` : renderEntries(language, model)}
+${model.pages > 1 && html`<nav class="pages" aria-label="${text.pages}">${model.previousUrl !== undefined && html`<a class="button second" rel="prev" href="${model.previousUrl}">${text.previous}</a>`}<span>${text.page({ page: model.page, pages: model.pages })}</span>${model.nextUrl !== undefined && html`<a class="button second" rel="next" href="${model.nextUrl}">${text.next}</a>`}</nav>`}
 </article>`,
     model.preview,
   );
 }
 
-function renderEntries(model: SharedFolderModel): Html {
+function renderEntries(language: string, model: SharedFolderModel): Html {
   const isPickable = model.selectionUrl !== undefined;
-  const list = html`<ul class="entries${model.isGrid && " grid"}" data-gallery>${model.entries.map((entry) => renderEntry(entry, isPickable))}</ul>`;
+  const list = html`<ul class="entries${model.isGrid && " grid"}" data-gallery>${model.entries.map((entry) => renderEntry(language, entry, isPickable))}</ul>`;
   if (!isPickable) return list;
   return html`<form class="selection" method="post" action="${model.selectionUrl}" data-selection>
 ${list}
-<div class="chosen"><button class="button second" type="submit">Download selected as ZIP</button></div>
+<div class="chosen"><button class="button second" type="submit">${sharedFolderTexts(language).downloadSelected}</button></div>
 </form>`;
 }
 
-function renderEntry(entry: SharedEntry, isPickable: boolean): Html {
+function renderEntry(language: string, entry: SharedEntry, isPickable: boolean): Html {
+  const text = sharedFolderTexts(language);
   const { id, name, url, file } = entry;
-  const date = renderDay(entry.dateMs);
+  const date = renderDay(language, entry.dateMs);
   const pick =
     isPickable &&
-    html`<label class="pick"><input type="checkbox" name="id" value="${id}" aria-label="Select ${name}"></label>`;
+    html`<label class="pick"><input type="checkbox" name="id" value="${id}" aria-label="${text.select({ name })}"></label>`;
   if (file === undefined) {
-    return html`<li>${pick}<a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span dir="auto">${name}/</span></a><span class="fact">${countOf(entry.itemCount)}</span><span class="fact">${date}</span><span class="get"></span></li>`;
+    return html`<li>${pick}<a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span dir="auto">${name}/</span></a><span class="fact">${text.items({ n: entry.itemCount })}</span><span class="fact">${date}</span><span class="get"></span></li>`;
   }
-  const kind = extensionOf(name) ?? describeKind(file.mediaType, name).split(" ")[0];
+  const kind = extensionOf(name) ?? describeKind(language, file.mediaType, name).split(" ")[0];
   const picture =
     file.thumbnailUrl === undefined
       ? html`<span class="thumb" aria-hidden="true">${kind}</span>`
       : html`<img class="thumb${file.mediaType.startsWith("application/") && " page"}" src="${file.thumbnailUrl}" alt="" width="48" height="48" loading="lazy" decoding="async">`;
   const view = file.view && html` data-view="${file.view.kind}" data-src="${file.view.url}"`;
-  return html`<li>${pick}<a class="name" href="${url}" data-file data-download="${file.downloadUrl}"${view}>${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes === null ? "–" : formatSize(file.sizeBytes)}</span><span class="fact">${date}</span><a class="get" href="${file.downloadUrl}" download aria-label="Download ${name}">Download</a></li>`;
+  return html`<li>${pick}<a class="name" href="${url}" data-file data-download="${file.downloadUrl}"${view}>${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes === null ? "–" : shareTexts(language).size({ bytes: file.sizeBytes })}</span><span class="fact">${date}</span><a class="get" href="${file.downloadUrl}" download aria-label="${text.downloadFile({ name })}">${text.download}</a></li>`;
 }
 
 /** A day, which a script writes in the reader's format. */
-function renderDay(atMs: number): Html {
+function renderDay(language: string, atMs: number): Html {
   const instant = new Date(atMs).toISOString();
-  return html`<time datetime="${instant}" data-day>${instant.slice(0, 10)}</time>`;
+  return html`<time datetime="${instant}" data-day>${formatDay(language, atMs)}</time>`;
 }
 
 function renderChoice({ name, url, isChosen }: ChosenLink): Html {
   return html`<a href="${url}"${isChosen && html` aria-current="true"`}>${name}</a> `;
-}
-
-/** The number of entries of a folder or album for people. */
-export function countOf(entries: number): string {
-  return entries === 1 ? "1 item" : `${entries} items`;
 }

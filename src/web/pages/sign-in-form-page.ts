@@ -1,6 +1,7 @@
 /** The sign-in page. The server renders every step of it, and `src/client/features/sign-in/page.ts` runs it. */
 import { type Html, html } from "./html.ts";
-import { PAGE_POLICY, renderPage } from "./page.ts";
+import { PAGE_POLICY, type PageFrame, renderPage } from "./page.ts";
+import { notSetUpTexts, signInTexts } from "./text.ts";
 
 /** {@link PAGE_POLICY} plus our own scripts and requests to this server. */
 export const SIGN_IN_PAGE_POLICY = `${PAGE_POLICY}; script-src 'self'; connect-src 'self'`;
@@ -29,40 +30,45 @@ export interface SignInPageScripts {
  * The sign-in page. It needs its script, because signing in takes several steps. Until the script runs, the buttons are
  * disabled: the browser would put the password into the address.
  */
-export function renderSignInPage(basePath: string, scripts: SignInPageScripts, model: SignInPageModel): string {
+export function renderSignInPage(frame: PageFrame, scripts: SignInPageScripts, model: SignInPageModel): string {
+  const { basePath, language } = frame;
+  const text = signInTexts(language);
   return renderScripted(
-    basePath,
+    frame,
     scripts,
-    "Sign in",
+    text.title,
     html`<div class="card narrow" data-sign-in data-base-path="${basePath}" data-next="${basePath}${model.next}">
-<h1>Sign in</h1>
-<noscript><p class="notice">Larder needs JavaScript. Turn it on for this site.</p></noscript>
-${renderPasswordStep(basePath, model)}
-${renderCodeStep()}
-${model.hasMail && renderForgotStep()}
+<h1>${text.title}</h1>
+<noscript><p class="notice">${text.needsScript}</p></noscript>
+${renderPasswordStep(frame, model)}
+${renderCodeStep(language)}
+${model.hasMail && renderForgotStep(language)}
 </div>`,
   );
 }
 
 /** The page of a server without accounts: where to find the link that creates the first one. */
-export function renderNotSetUpPage(basePath: string): string {
+export function renderNotSetUpPage(frame: PageFrame): string {
+  const { basePath, language } = frame;
+  const text = notSetUpTexts(language);
   return renderPage(
-    basePath,
-    "Set up Larder",
+    frame,
+    text.title,
     html`<div class="card narrow">
-<h1>Set up Larder</h1>
-<p>This server has no accounts yet. Open the one-time setup link to create the first one.</p>
-<p>The server prints the link when it starts. Look in its output or in the service log. To get a new link, run this command on the server:</p>
+<h1>${text.title}</h1>
+<p>${text.lead}</p>
+<p>${text.where}</p>
 <p><code>larder user setup-link</code></p>
-<p class="actions"><a class="button" href="${basePath}/sign-in">Continue to sign in</a> <a class="button quiet" href="${basePath}/docs">API documentation</a></p>
+<p class="actions"><a class="button" href="${basePath}/sign-in">${text.toSignIn}</a> <a class="button quiet" href="${basePath}/docs">${text.docs}</a></p>
 </div>`,
   );
 }
 
-function renderScripted(basePath: string, scripts: SignInPageScripts, title: string, main: Html): string {
+function renderScripted(frame: PageFrame, scripts: SignInPageScripts, title: string, main: Html): string {
+  const { basePath } = frame;
   const [module = "", ...imports] = scripts.module;
   return renderPage(
-    basePath,
+    frame,
     title,
     main,
     html`<script src="${basePath}${scripts.theme}"></script>
@@ -71,26 +77,28 @@ ${imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}"
   );
 }
 
-function renderPasswordStep(basePath: string, { provider, hasPasskeys, hasMail, signup, next }: SignInPageModel): Html {
+function renderPasswordStep({ basePath, language }: PageFrame, model: SignInPageModel): Html {
+  const { provider, hasPasskeys, hasMail, signup, next } = model;
+  const text = signInTexts(language);
   const query = new URLSearchParams({ returnTo: `${basePath}${next}` }).toString();
   return html`<form novalidate>
 <div class="field">
-<label for="email">Email</label>
+<label for="email">${text.email}</label>
 <input id="email" name="email" type="email" autocomplete="username${hasPasskeys && " webauthn"}" autofocus>
 </div>
 <div class="field">
-<label for="password">Password</label>
-<span class="revealed"><input id="password" name="password" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false"><button class="button quiet small" type="button" data-reveal aria-label="Show password" aria-pressed="false" aria-controls="password" disabled>Show</button></span>
+<label for="password">${text.password}</label>
+<span class="revealed"><input id="password" name="password" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false"><button class="button quiet small" type="button" data-reveal data-hide="${text.hide}" aria-label="${text.showPassword}" aria-pressed="false" aria-controls="password" disabled>${text.show}</button></span>
 </div>
-<button class="button full" type="submit" disabled>Sign in</button>
-${hasMail ? html`<button class="button quiet full" type="button" data-go="forgot" disabled>Forgot your password?</button>` : html`<p class="hint centered">Forgot your password? Ask your administrator for a reset link.</p>`}
+<button class="button full" type="submit" disabled>${text.submit}</button>
+${hasMail ? html`<button class="button quiet full" type="button" data-go="forgot" disabled>${text.forgot}</button>` : html`<p class="hint centered">${text.forgotWithoutMail}</p>`}
 <div class="others"${!hasPasskeys && provider === undefined && html` hidden`}>
-<p class="or">or</p>
-${hasPasskeys && html`<button class="button second full" type="button" data-passkey hidden>Sign in with a passkey</button>`}
-${provider !== undefined && html`<a class="button second full" href="${basePath}/api/auth/oidc/start?${query}">Sign in with ${provider}</a>`}
+<p class="or">${text.or}</p>
+${hasPasskeys && html`<button class="button second full" type="button" data-passkey hidden>${text.passkey}</button>`}
+${provider !== undefined && html`<a class="button second full" href="${basePath}/api/auth/oidc/start?${query}">${text.withProvider({ name: provider })}</a>`}
 </div>
-${signup === "open" && html`<p class="hint centered">No account yet? <a href="${basePath}/sign-up">Create account</a></p>`}
-${signup === "invite" && html`<p class="hint centered">No account yet? Ask your administrator for an invitation.</p>`}
+${signup === "open" && html`<p class="hint centered">${text.openSignup} <a href="${basePath}/sign-up">${text.create}</a></p>`}
+${signup === "invite" && html`<p class="hint centered">${text.inviteSignup}</p>`}
 </form>`;
 }
 
@@ -98,34 +106,36 @@ ${signup === "invite" && html`<p class="hint centered">No account yet? Ask your 
  * The second step, for accounts with two-factor authentication. A template, like every later step: password managers and screen
  * readers see one form at a time.
  */
-function renderCodeStep(): Html {
+function renderCodeStep(language: string): Html {
+  const text = signInTexts(language);
   return html`<template data-step="code"><form novalidate>
-<h2>Two-factor authentication</h2>
-<p data-lead>Enter the 6-digit code from your authenticator app.</p>
+<h2>${text.codeTitle}</h2>
+<p data-lead>${text.codeLead}</p>
 <div class="field">
-<label for="code">Code</label>
+<label for="code">${text.code}</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" autocapitalize="off" spellcheck="false">
 </div>
-<button class="button full" type="submit">Sign in</button>
-<p class="actions"><button class="button quiet" type="button" data-go="password">Back to sign-in</button>
-<button class="button quiet" type="button" data-other-code>Use a recovery code</button></p>
+<button class="button full" type="submit">${text.submit}</button>
+<p class="actions"><button class="button quiet" type="button" data-go="password">${text.back}</button>
+<button class="button quiet" type="button" data-other-code>${text.recoveryCode}</button></p>
 </form></template>`;
 }
 
-function renderForgotStep(): Html {
+function renderForgotStep(language: string): Html {
+  const text = signInTexts(language);
   return html`<template data-step="forgot"><form novalidate>
-<h2>Reset your password</h2>
-<p>We'll email you a link to set a new password. It works once and expires after 30 minutes.</p>
+<h2>${text.forgotTitle}</h2>
+<p>${text.forgotLead}</p>
 <div class="field">
-<label for="forgot-email">Email</label>
+<label for="forgot-email">${text.email}</label>
 <input id="forgot-email" name="email" type="email" autocomplete="username">
 </div>
-<button class="button full" type="submit">Send link</button>
-<button class="button quiet full" type="button" data-go="password">Back to sign-in</button>
+<button class="button full" type="submit">${text.sendLink}</button>
+<button class="button quiet full" type="button" data-go="password">${text.back}</button>
 </form></template>
 <template data-step="sent"><section>
-<h2>Check your email</h2>
+<h2>${text.sent}</h2>
 <p class="received" role="status"></p>
-<button class="button second full" type="button" data-go="password">Back to sign-in</button>
+<button class="button second full" type="button" data-go="password">${text.back}</button>
 </section></template>`;
 }

@@ -1,7 +1,8 @@
-import { renderNewPassword } from "./form-field.ts";
-import { html } from "./html.ts";
-import { renderPage } from "./page.ts";
+import { renderNewPassword, titleOfForm } from "./form-field.ts";
+import { html, htmlMessage } from "./html.ts";
+import { type PageFrame, renderPage } from "./page.ts";
 import { renderScriptedPage, type ScriptedPageFrame } from "./scripted-page.ts";
+import { welcomeTexts } from "./text.ts";
 
 /** Data for the form. */
 export interface WelcomePageModel {
@@ -20,25 +21,26 @@ export interface WelcomePageModel {
  * `/welcome` as `application/x-www-form-urlencoded`. The script shows how strong the password is.
  */
 export function renderWelcomePage(frame: ScriptedPageFrame, model: WelcomePageModel): string {
-  const { basePath } = frame;
+  const { basePath, language } = frame;
   const { token, name, email, signedInAs, problem } = model;
-  const isWrong = problem !== undefined;
+  const text = welcomeTexts(language);
+  const people = { other: html`<strong>${signedInAs}</strong>`, email: html`<strong>${email}</strong>` };
   return renderScriptedPage(
     frame,
-    isWrong ? "Error: Welcome to Larder" : "Welcome to Larder",
+    titleOfForm(language, text.title, problem === undefined ? undefined : { message: problem }),
     html`<div class="card narrow" data-base-path="${basePath}">
-<h1>Welcome to Larder, ${name}</h1>
-<p>Your account is ready. Choose a password to sign in.</p>
-${signedInAs !== undefined && html`<p class="notice">In this browser, <strong>${signedInAs}</strong> is signed in. If you continue, this browser is signed in as <strong>${email}</strong> instead.</p>`}
+<h1>${text.heading({ name })}</h1>
+<p>${text.lead}</p>
+${signedInAs !== undefined && html`<p class="notice">${htmlMessage(text.otherPerson, people)}</p>`}
 <form method="post" action="${basePath}/welcome" data-new-person>
 <input type="hidden" name="token" value="${token}">
 <div class="field">
-<label for="email">Email</label>
+<label for="email">${text.email}</label>
 <input id="email" name="email" type="email" value="${email}" autocomplete="username" readonly aria-describedby="email-hint">
-<p class="hint" id="email-hint">You sign in with this address.</p>
+<p class="hint" id="email-hint">${text.emailHint}</p>
 </div>
-${renderNewPassword(problem, { isFocused: true })}
-<button class="button full" type="submit">Start using Larder</button>
+${renderNewPassword(language, problem, { isFocused: true })}
+<button class="button full" type="submit">${text.start}</button>
 </form>
 </div>`,
   );
@@ -49,44 +51,47 @@ export function renderWelcomeDonePage(
   frame: ScriptedPageFrame,
   model: { readonly id: string; readonly name: string; readonly email: string; readonly isSignedIn: boolean },
 ): string {
-  const { basePath } = frame;
+  const { basePath, language } = frame;
   const { id, name, email, isSignedIn } = model;
+  const text = welcomeTexts(language);
+  const account = { email: html`<strong>${email}</strong>` };
   if (!isSignedIn) {
     return renderPage(
-      basePath,
-      "Your password is set",
+      frame,
+      text.passwordSet,
       html`<div class="card narrow">
-<h1>Your password is set</h1>
-<p>Sign in as <strong>${email}</strong> to open your files.</p>
-<p class="actions"><a class="button" href="${basePath}/sign-in">Sign in</a></p>
+<h1>${text.passwordSet}</h1>
+<p>${htmlMessage(text.passwordSetLead, account)}</p>
+<p class="actions"><a class="button" href="${basePath}/sign-in">${text.signIn}</a></p>
 </div>`,
     );
   }
   return renderScriptedPage(
     frame,
-    "You are signed in",
+    text.signedIn,
     html`<div class="card narrow" data-base-path="${basePath}" data-signed-in="${id}">
-<h1>You are signed in, ${name}</h1>
-<p>Next time, sign in as <strong>${email}</strong> with your new password. The welcome link no longer works.</p>
-<p class="actions"><a class="button" href="${basePath}/home">Open Larder</a></p>
-<h2>Next steps</h2>
+<h1>${text.signedInHeading({ name })}</h1>
+<p>${htmlMessage(text.signedInLead, account)}</p>
+<p class="actions"><a class="button" href="${basePath}/home">${text.open}</a></p>
+<h2>${text.nextSteps}</h2>
 <ul class="steps">
-<li><a href="${basePath}/settings/connect">Connect your phone and computer</a>, to upload your photos and to work with your files.</li>
-<li><a href="${basePath}/settings/security">Protect your account</a> with a passkey or an authenticator app.</li>
+<li><a href="${basePath}/settings/connect">${text.connect}</a><br>${text.connectHint}</li>
+<li><a href="${basePath}/settings/security">${text.protect}</a><br>${text.protectHint}</li>
 </ul>
 </div>`,
   );
 }
 
 /** The page for a link that is used, ended, expired or unknown (404). */
-export function renderWelcomeGonePage(basePath: string): string {
+export function renderWelcomeGonePage(frame: PageFrame): string {
+  const text = welcomeTexts(frame.language);
   return renderPage(
-    basePath,
-    "This link does not work",
+    frame,
+    text.gone,
     html`<div class="card narrow">
-<h1>This link does not work</h1>
-<p>It works once, for 7 days, and only the newest link works. If you have already chosen a password, sign in. Otherwise, ask the person who added you for a new link.</p>
-<p class="actions"><a class="button" href="${basePath}/sign-in">Go to sign-in</a></p>
+<h1>${text.gone}</h1>
+<p>${text.goneLead}</p>
+<p class="actions"><a class="button" href="${frame.basePath}/sign-in">${text.toSignIn}</a></p>
 </div>`,
   );
 }

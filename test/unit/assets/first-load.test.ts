@@ -44,7 +44,7 @@ describe("the first load", () => {
   });
 
   test("names files that are there, and nothing but the application's own", () => {
-    const page = renderAppShell("/larder", files);
+    const page = renderAppShell({ basePath: "/larder", language: "en" }, files);
     const addresses = [...page.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, address = ""]) => address);
     expect(addresses.every((address) => address.startsWith("/larder/"))).toBe(true);
     const loaded = addresses.filter((address) => address.startsWith(`/larder/assets/${files.version}/`));
@@ -92,7 +92,7 @@ describe("the build of the pages", () => {
 
 describe("what makes it installable", () => {
   test("is a manifest whose icons are there, in both purposes and sizes", async () => {
-    const manifest = JSON.parse(renderManifest("/larder", files));
+    const manifest = JSON.parse(renderManifest({ basePath: "/larder", language: "en" }, files));
     expect(manifest).toMatchObject({
       scope: "/larder/",
       start_url: "/larder/",

@@ -47,6 +47,15 @@ test("every English text is used", async () => {
   expect(unused).toEqual([]);
 });
 
+test("the web client and the server load each language", async () => {
+  const sources = ["src/client/app/locale.ts", "src/translations/server-texts.ts"];
+  const [client = "", server = ""] = await Promise.all(sources.map((path) => Bun.file(join(ROOT, path)).text()));
+  const isMissing = (tag: string) =>
+    !client.includes(`translations/${tag}/client.json`) || !server.includes(`"./${tag}/server.json"`);
+  const tags = LANGUAGES.map(({ tag }) => tag).filter((tag) => tag !== "en");
+  expect(tags.filter(isMissing)).toEqual([]);
+});
+
 const files = LANGUAGES.flatMap(({ tag }) => TEXT_FILES.map((file) => [tag, file] as const));
 
 describe.each(files)("the texts in %s of the %s", (tag, file) => {
@@ -122,14 +131,42 @@ async function readSources(): Promise<Map<string, string>> {
 function findUsedKeys(sources: ReadonlyMap<string, string>, path: string, constant: string): Set<string> {
   const used = new Set<string>();
   for (const [reader, source] of sources) {
-    const name = reader === path ? constant : importedName(source, reader, path, constant);
-    if (name === undefined) continue;
-    for (const [, key] of source.matchAll(new RegExp(`\\b${name}\\s*\\.(\\w+)`, "g"))) used.add(key ?? "");
-    // A computed key: all keys that the file names as strings may be meant.
-    if (!new RegExp(`\\b${name}\\[`).test(source)) continue;
-    for (const [, key] of source.matchAll(/["'`](\w+)["'`]/g)) used.add(key ?? "");
+    const imported = reader === path ? constant : importedName(source, reader, path, constant);
+    if (imported === undefined) continue;
+    for (const name of namesOf(source, imported)) {
+      for (const [, key] of source.matchAll(new RegExp(`\\b${name}\\s*\\.(\\w+)`, "g"))) used.add(key ?? "");
+      // A computed key: all keys that the file names as strings may be meant.
+      if (!new RegExp(`\\b${name}\\[`).test(source)) continue;
+      for (const [, key] of source.matchAll(/["'`](\w+)["'`]/g)) used.add(key ?? "");
+    }
+    for (const key of serverKeysOf(source, imported)) used.add(key);
   }
   return used;
+}
+
+/** The names that stand for a table in a file: its own, and those of the table of a language: `text = mailTexts(language)`. */
+function namesOf(source: string, table: string): string[] {
+  const types = [`ReturnType<typeof ${table}>`, ...namesIn(source, `type (\\w+) = ReturnType<typeof ${table}>`)];
+  const functions = types.flatMap((type) => namesIn(source, `(#?\\w+)\\([^()]*\\): ${type}(?!\\w)`));
+  const variables = [table, ...functions].flatMap((name) => namesIn(source, `const (\\w+) = (?:this\\.)?${name}\\(`));
+  const parameters = types.flatMap((type) => namesIn(source, `\\b(\\w+): ${type}(?!\\w)`));
+  return [...new Set([table, ...variables, ...parameters])];
+}
+
+/** The keys that are read without a name for the table: `mailTexts(language).open`, and `{ open } = mailTexts(language)`. */
+function serverKeysOf(source: string, table: string): string[] {
+  const types = namesIn(source, `type (\\w+) = ReturnType<typeof ${table}>`);
+  const patterns = [`\\{([^{}]+)\\} = ${table}\\(`, ...types.map((type) => `\\{([^{}]+)\\}: ${type}\\b`)];
+  const destructured = patterns.flatMap((pattern) => namesIn(source, pattern));
+  return [
+    ...namesIn(source, `\\b${table}\\([^()]*\\)\\s*\\.(\\w+)`),
+    ...destructured.flatMap((keys) => keys.split(",").map((key) => key.split(":")[0]?.trim() ?? "")),
+  ];
+}
+
+/** What the group of a pattern matches, everywhere in a source. */
+function namesIn(source: string, pattern: string): string[] {
+  return [...source.matchAll(new RegExp(pattern, "g"))].map(([, name = ""]) => name);
 }
 
 /** The name under which `reader` imports `constant` from the file at `path`. */

@@ -4,11 +4,12 @@ import { renderErrorPage } from "../../../src/web/pages/error-page.ts";
 import { renderSignInPage } from "../../../src/web/pages/sign-in-form-page.ts";
 import { webRoutes } from "../../../src/web/routes.ts";
 import { renderSetupPage } from "../../../src/web/pages/setup-page.ts";
-import { formatSize, renderShareNotFoundPage, renderSharePage } from "../../../src/web/pages/share-page.ts";
+import { renderShareNotFoundPage, renderSharePage } from "../../../src/web/pages/share-page.ts";
+import { shareTexts } from "../../../src/web/pages/share-text.ts";
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&\u202egpj.exe\u0000`;
 
-const FRAME = { basePath: "", scripts: [] };
+const FRAME = { basePath: "", language: "en", scripts: [] };
 
 const share = {
   fileName: HOSTILE,
@@ -27,8 +28,8 @@ describe("text in pages", () => {
       renderSharePage(FRAME, { ...share, mediaType: "video/mp4" }),
       renderSharePage(FRAME, { ...share, mediaType: "audio/wav", previewUrl: undefined }),
       renderSharePage(FRAME, { ...share, mediaType: HOSTILE, inlineUrl: undefined, previewUrl: undefined }),
-      renderSetupPage("", { token: HOSTILE, email: HOSTILE, name: HOSTILE, problem }),
-      renderErrorPage("", 400, HOSTILE, HOSTILE),
+      renderSetupPage(FRAME, { token: HOSTILE, email: HOSTILE, name: HOSTILE, problem }),
+      renderErrorPage(FRAME, 400, HOSTILE),
     ]) {
       expect(page).not.toContain("<script");
       expect(page).not.toMatch(/<img src=x|alert\(2\)'/);
@@ -63,20 +64,20 @@ describe("the page of a public link", () => {
   });
 
   test("reports nothing if there is nothing", () => {
-    expect(renderShareNotFoundPage("")).toContain("Link not found");
+    expect(renderShareNotFoundPage(FRAME)).toContain("Link not found");
   });
 
   test.each([
     [0, "0 bytes"],
     [1, "1 byte"],
-    [1023, "1023 bytes"],
+    [1023, "1,023 bytes"],
     [1024, "1 KB"],
     [1_048_575, "1 MB"],
     [4_812_345, "4.6 MB"],
     [1_073_741_824, "1 GB"],
     [500 * 1024 ** 3, "500 GB"],
   ])("%p bytes are %s", (sizeBytes, expected) => {
-    expect(formatSize(sizeBytes)).toBe(expected);
+    expect(shareTexts("en").size({ bytes: sizeBytes })).toBe(expected);
   });
 });
 
@@ -118,10 +119,10 @@ describe("the routes of the pages", () => {
   test("pages hold no script and no style of their own", async () => {
     const pages = [
       await (await get("/app-document")).text(),
-      renderSignInPage("", { theme: "/t.js", module: ["/m.js"] }, SIGN_IN),
+      renderSignInPage(FRAME, { theme: "/t.js", module: ["/m.js"] }, SIGN_IN),
       await (await get("/docs")).text(),
       renderSharePage(FRAME, share),
-      renderSetupPage("", { token: "t" }),
+      renderSetupPage(FRAME, { token: "t" }),
     ];
     for (const page of pages) expect(page).not.toMatch(/<script(?![^>]* src=)|<style| style=| on[a-z]+="/);
   });

@@ -286,7 +286,7 @@ export const text = defineText("settings", {
   themeLead: "Applies to this browser.",
   themeName: { system: "System", light: "Light", dark: "Dark" },
   language: "Language",
-  languageLead: "Applies to this browser.",
+  languageLead: "Applies to this browser, and to your emails and notifications.",
   languageOfBrowser: "Browser default",
   filesLead: "The view applies to this browser. The number of versions applies to your account.",
   layout: "Show files as",

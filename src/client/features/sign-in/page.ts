@@ -4,6 +4,7 @@
  */
 import { ApiError, href, messageOf, request } from "../../api/http.ts";
 import { currentAddress } from "../../base/address.ts";
+import { loadPageTexts } from "../../base/page-texts.ts";
 import { knowsPasskeys } from "../../api/passkey.ts";
 import { readRejection } from "../../api/rejection.ts";
 import { notifyTabs, onTabMessage } from "../../api/tabs.ts";
@@ -165,11 +166,12 @@ function askForCode(recovery: boolean): void {
 function startReveal(): void {
   const button = required(root, "[data-reveal]", HTMLButtonElement);
   const field = input(passwordForm, "password");
+  const shown = button.textContent;
   button.addEventListener("click", () => {
     const isShown = field.type === "password";
     field.type = isShown ? "text" : "password";
     button.setAttribute("aria-pressed", String(isShown));
-    button.textContent = isShown ? "Hide" : "Show";
+    button.textContent = (isShown ? button.dataset["hide"] : shown) ?? "";
   });
 }
 
@@ -177,4 +179,4 @@ function input(form: HTMLFormElement, name: string): HTMLInputElement {
   return required(form, `input[name=${name}]`, HTMLInputElement);
 }
 
-start();
+void loadPageTexts().then(start);

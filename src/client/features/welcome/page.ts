@@ -1,10 +1,11 @@
 /** The script of the pages on which a new person chooses a password. They also work without it. */
 import { notifyTabs } from "../../api/tabs.ts";
+import { loadPageTexts } from "../../base/page-texts.ts";
 import { strengthOf } from "../../base/password-strength.ts";
 import { uiText } from "../../ui/text.ts";
 
 const form = document.querySelector<HTMLFormElement>("form[data-new-person]");
-if (form !== null) runForm(form);
+if (form !== null) void loadPageTexts().then(() => runForm(form));
 
 // Open tabs of another person must not continue in the name of that person.
 const userId = document.querySelector<HTMLElement>("[data-signed-in]")?.dataset["signedIn"];
@@ -24,11 +25,12 @@ function runForm(form: HTMLFormElement): void {
   };
   field.addEventListener("input", showStrength);
   showStrength();
+  const shown = reveal.textContent;
   reveal.hidden = false;
   reveal.addEventListener("click", () => {
     const isShown = field.type === "password";
     field.type = isShown ? "text" : "password";
-    reveal.textContent = isShown ? "Hide" : "Show";
+    reveal.textContent = (isShown ? reveal.dataset["hide"] : shown) ?? "";
     reveal.setAttribute("aria-label", isShown ? uiText.hidePassword : uiText.showPassword);
   });
   // A double click must not send the form twice: the second one would only say that the link was used.

@@ -2,7 +2,8 @@
 import { button, element } from "../dom.ts";
 import { type DroppedFiles, type PickedFile, filesFromTransfer, filesFromList } from "./picking.ts";
 import { UploadQueue } from "./upload-queue.ts";
-import { UploadRows, formatSize } from "./upload-rows.ts";
+import { dropBoxText as text } from "../text.ts";
+import { UploadRows } from "./upload-rows.ts";
 import type { FileUpload } from "./file-upload.ts";
 import { UnlockForm } from "./unlock-form.ts";
 
@@ -43,10 +44,7 @@ export function startDropBox(form: HTMLFormElement): void {
 }
 
 function describeUnreadable(count: number): string {
-  if (count === 0) return "";
-  return count === 1
-    ? "Couldn't read 1 item. Choose it with the buttons above."
-    : `Couldn't read ${count} items. Choose them with the buttons above.`;
+  return count === 0 ? "" : text.unreadableItems({ n: count });
 }
 
 function findLocked(queue: UploadQueue): FileUpload[] {
@@ -54,27 +52,27 @@ function findLocked(queue: UploadQueue): FileUpload[] {
 }
 
 function dropArea(maxBytes: string | undefined, add: (picked: PickedFile[]) => void): HTMLElement {
-  const files = chooser("Choose files", add);
-  const folder = chooser("Choose folder", add);
+  const files = chooser(text.chooseFiles, add);
+  const folder = chooser(text.chooseFolder, add);
   folder.input.webkitdirectory = true;
-  const limit = maxBytes === undefined ? "" : ` Up to ${formatSize(Number(maxBytes))} per file.`;
+  const hint = maxBytes === undefined ? text.drop : text.dropWithLimit({ limit: Number(maxBytes) });
   return element("div", {
     className: "drop",
     children: [
-      element("p", { text: `Drop files or folders here.${limit}` }),
+      element("p", { text: hint }),
       element("p", { className: "actions", children: [files.button, folder.button, files.input, folder.input] }),
     ],
   });
 }
 
-function chooser(text: string, add: (picked: PickedFile[]) => void) {
-  const input = element("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": text } });
+function chooser(label: string, add: (picked: PickedFile[]) => void) {
+  const input = element("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": label } });
   input.addEventListener("change", () => {
     add(filesFromList(input.files ?? []));
     // Lets the same file be chosen again.
     input.value = "";
   });
-  return { input, button: button(text, () => input.click(), { className: "button second", label: text }) };
+  return { input, button: button(label, () => input.click(), { className: "button second", label }) };
 }
 
 function listenForDrops(area: HTMLElement, add: (dropped: DroppedFiles) => void): void {
@@ -105,9 +103,9 @@ class Total {
   readonly element = element("div", { className: "total", attributes: { hidden: "" } });
   readonly #queue: UploadQueue;
   readonly #message = element("p", { attributes: { role: "status" } });
-  readonly #bar = element("progress", { attributes: { max: "1", "aria-label": "Progress of all files" } });
-  readonly #pause = button("Pause all", () => this.#queue.pause(), { label: "Pause all" });
-  readonly #resume = button("Resume all", () => this.#queue.resume(), { label: "Resume all" });
+  readonly #bar = element("progress", { attributes: { max: "1", "aria-label": text.progressOfAll } });
+  readonly #pause = button(text.pauseAll, () => this.#queue.pause());
+  readonly #resume = button(text.resumeAll, () => this.#queue.resume());
 
   constructor(queue: UploadQueue) {
     this.#queue = queue;
@@ -118,9 +116,12 @@ class Total {
   draw(): void {
     const { files, done, failed, paused, active, bytes, sentBytes } = this.#queue.totals();
     this.element.hidden = files === 0;
-    const ofAll = files === 1 ? "1 file" : `${files} files`;
-    const notSent = failed > 0 ? ` ${failed} failed.` : "";
-    const message = done === files ? `${ofAll} uploaded. Thank you.` : `${done} of ${ofAll} uploaded.${notSent}`;
+    const message =
+      done === files
+        ? text.allUploaded({ n: files })
+        : failed > 0
+          ? text.uploadedAndFailed({ n: files, done, failed })
+          : text.uploaded({ n: files, done });
     // Announced when it changes, not with each byte.
     if (this.#message.textContent !== message) this.#message.textContent = message;
     this.#bar.value = bytes === 0 ? done / Math.max(files, 1) : sentBytes / bytes;

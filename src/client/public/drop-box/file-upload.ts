@@ -1,6 +1,7 @@
 /** One file that is uploaded to a drop box with tus, so that an interruption costs nothing that was stored. */
 import { DetailedError, defaultOptions, type HttpResponse, type HttpStack, Upload } from "tus-js-client";
 import { isReadable } from "../../base/readable-file.ts";
+import { dropBoxText, text } from "../text.ts";
 import { messageIn } from "./responses.ts";
 import { remembered } from "./remembered.ts";
 
@@ -28,9 +29,6 @@ interface UploadStatus {
  * Files up to this size are sent with the first request. A larger one could not be resumed if that were interrupted.
  */
 const ONE_REQUEST_BYTES_MAX = 1024 * 1024;
-
-const UNREADABLE =
-  "Can't read this file. It may have been changed, moved, or deleted on your device. Choose it again above, and remove this one.";
 
 /** Responses to the offset request which mean that the upload no longer exists. */
 const EXPIRED_STATUSES: ReadonlySet<number> = new Set([404, 410]);
@@ -87,7 +85,7 @@ export class FileUpload {
       this.#isPreparing = false;
     }
     if (this.#status.state !== "sending") return;
-    if (this.#upload === undefined) this.#setStatus({ state: "failed", problem: UNREADABLE });
+    if (this.#upload === undefined) this.#setStatus({ state: "failed", problem: dropBoxText.unreadable });
     else this.#upload.start();
   }
 
@@ -154,7 +152,7 @@ export class FileUpload {
       onShouldRetry: (error) => {
         const status = statusOf(error);
         const passes = isPassing(status);
-        if (passes) this.#setStatus({ sentBytes: this.#storedBytes, problem: "Retrying automatically…" });
+        if (passes) this.#setStatus({ sentBytes: this.#storedBytes, problem: dropBoxText.retrying });
         if (status === undefined || status === 0) void this.#failIfUnreadable();
         return passes;
       },
@@ -162,7 +160,7 @@ export class FileUpload {
       onSuccess: () => this.#setStatus({ state: "done", sentBytes: file.size, problem: undefined }),
       onError: (error) => {
         const isLocked = statusOf(error) === 401;
-        const problem = isLocked ? "Waiting for the link's password." : describeError(error);
+        const problem = isLocked ? dropBoxText.locked : describeError(error);
         this.#setStatus({ state: "failed", sentBytes: this.#storedBytes, problem, isLocked });
       },
     });
@@ -173,7 +171,7 @@ export class FileUpload {
     if (await isReadable(this.file, this.#storedBytes)) return;
     if (this.#status.state !== "sending") return;
     void this.#upload?.abort();
-    this.#setStatus({ state: "failed", problem: UNREADABLE });
+    this.#setStatus({ state: "failed", problem: dropBoxText.unreadable });
   }
 
   #setStatus(change: Partial<UploadStatus>): void {
@@ -219,9 +217,7 @@ function statusOf(error: Error | DetailedError): number | undefined {
 
 function describeError(error: Error | DetailedError): string {
   const status = statusOf(error);
-  if (status === undefined) return "Can't reach the server. Check your connection and try again.";
+  if (status === undefined) return text.offline;
   const message = messageIn(responseTo(error)?.getBody() ?? "");
-  return (
-    message ?? `The server returned an error (status ${status}). Try again, or ask the person who sent you the link.`
-  );
+  return message ?? dropBoxText.failedWithStatus({ status: String(status) });
 }

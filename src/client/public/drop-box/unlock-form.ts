@@ -1,5 +1,6 @@
 /** Asks for the password of a locked drop box again if its grant expires while files are being sent. */
 import { button, element } from "../dom.ts";
+import { dropBoxText, text } from "../text.ts";
 import { messageIn, parsed } from "./responses.ts";
 
 /** The password form. `onOpen` is called when uploads may continue. */
@@ -18,10 +19,10 @@ export class UnlockForm {
     this.#grant = grant;
     this.#onOpen = onOpen;
     this.element.append(
-      element("label", { text: "Enter the link's password again", attributes: { for: "again" } }),
+      element("label", { text: dropBoxText.passwordAgain, attributes: { for: "again" } }),
       this.#field,
       this.#problem,
-      button("Continue", () => void this.#send(), { className: "button", label: "Continue" }),
+      button(dropBoxText.proceed, () => void this.#send(), { className: "button" }),
     );
     this.#field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") void this.#send();
@@ -48,13 +49,12 @@ export class UnlockForm {
     }).catch(() => undefined);
     const body = await response?.text().catch(() => undefined);
     if (response === undefined || body === undefined) {
-      this.#problem.textContent = "Can't reach the server. Check your connection and try again.";
+      this.#problem.textContent = text.offline;
       return;
     }
     const grant = response.ok ? grantIn(body) : undefined;
     if (grant === undefined) {
-      this.#problem.textContent =
-        messageIn(body) ?? `The server returned an error (status ${response.status}). Try again.`;
+      this.#problem.textContent = messageIn(body) ?? text.failedWithStatus({ status: String(response.status) });
       return;
     }
     this.#grant = grant;

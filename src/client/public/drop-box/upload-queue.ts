@@ -1,5 +1,6 @@
 /** The uploads of a drop box: some in parallel, the others after them. */
 import type { PickedFile } from "./picking.ts";
+import { dropBoxText as text } from "../text.ts";
 import { type Destination, FileUpload } from "./file-upload.ts";
 
 const AT_ONCE = 3;
@@ -41,7 +42,7 @@ export class UploadQueue {
     );
     for (const one of added) {
       this.#all.add(one);
-      if (one.file.size > this.#maxBytes) one.reject("This file is too large for this drop box.");
+      if (one.file.size > this.#maxBytes) one.reject(text.tooLarge);
     }
     this.#startWaiting();
     return added;

@@ -1,5 +1,6 @@
 /** The list of uploads: one row each, updated with their progress. */
 import { button, element } from "../dom.ts";
+import { dropBoxText as text } from "../text.ts";
 import type { UploadQueue } from "./upload-queue.ts";
 import type { FileUpload } from "./file-upload.ts";
 
@@ -17,7 +18,7 @@ interface Row {
 
 /** Renders the list of uploads. */
 export class UploadRows {
-  readonly list = element("ul", { className: "queue", attributes: { "aria-label": "Files" } });
+  readonly list = element("ul", { className: "queue", attributes: { "aria-label": text.files } });
   readonly #queue: UploadQueue;
   readonly #rows = new Map<FileUpload, Row>();
 
@@ -49,12 +50,12 @@ export class UploadRows {
   }
 
   #add(one: FileUpload): void {
-    const toggle = button("Pause", () => {
+    const toggle = button(text.pause, () => {
       if (one.status.state === "sending" || one.status.state === "waiting") this.#queue.pause([one]);
       else this.#queue.resume([one]);
     });
     const remove = button(
-      "Remove",
+      text.remove,
       () => {
         this.#queue.remove(one);
         this.#rows.get(one)?.item.remove();
@@ -62,10 +63,10 @@ export class UploadRows {
         this.makeRoom();
         this.list.dispatchEvent(new Event("change"));
       },
-      { className: "button quiet small", label: `Remove ${one.path}` },
+      { className: "button quiet small", label: text.actionOf("remove", { name: one.path }) },
     );
     const status = element("span", { className: "said" });
-    const bar = element("progress", { attributes: { max: "1", "aria-label": `Progress of ${one.path}` } });
+    const bar = element("progress", { attributes: { max: "1", "aria-label": text.progressOf({ name: one.path }) } });
     const item = element("li", {
       children: [
         element("span", { className: "file-name", text: one.path, attributes: { dir: "auto" } }),
@@ -82,37 +83,38 @@ export class UploadRows {
 }
 
 function updateRow({ status, bar, toggle, remove }: Row, one: FileUpload): void {
-  const { state, sentBytes, problem } = one.status;
+  const { state, sentBytes } = one.status;
   const size = one.file.size;
   bar.value = state === "done" || size === 0 ? Number(state === "done") : sentBytes / size;
   bar.hidden = state === "done";
   status.className = state === "failed" ? "said failed" : state === "done" ? "said done" : "said";
-  status.textContent = {
-    waiting: `Queued, ${formatSize(size)}`,
-    sending: `${formatSize(sentBytes)} of ${formatSize(size)}${problem === undefined ? "" : `. ${problem}`}`,
-    paused: `Paused at ${formatSize(sentBytes)} of ${formatSize(size)}`,
-    failed: problem ?? "Upload failed.",
-    done: `Uploaded, ${formatSize(size)}`,
-  }[state];
-  const verb = state === "failed" ? "Retry" : state === "paused" ? "Resume" : "Pause";
-  if (toggle.textContent !== verb) toggle.textContent = verb;
-  toggle.setAttribute("aria-label", `${verb}: ${one.path}`);
+  status.textContent = describe(one);
+  const name = one.path;
+  const action = state === "failed" ? "retry" : state === "paused" ? "resume" : "pause";
+  show(toggle, text[action], text.actionOf(action, { name }));
   toggle.hidden = state === "done";
   // An uploaded file stays in the drop box: only its row goes away.
-  const removeVerb = state === "done" ? "Hide" : "Remove";
-  if (remove.textContent !== removeVerb) remove.textContent = removeVerb;
-  remove.setAttribute("aria-label", `${removeVerb} ${one.path}`);
+  const removal = state === "done" ? "hide" : "remove";
+  show(remove, text[removal], text.actionOf(removal, { name }));
 }
 
-const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
-
-/** A size in units of 1024, like the limits. */
-export function formatSize(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1023.95 && unit < UNITS.length - 1) {
-    value /= 1024;
-    unit += 1;
+function describe({ file: { size }, status: { state, sentBytes: sent, problem } }: FileUpload): string {
+  switch (state) {
+    case "waiting":
+      return text.queued({ size });
+    case "sending":
+      return problem === undefined ? text.sending({ sent, size }) : text.sendingWithProblem({ sent, size, problem });
+    case "paused":
+      return text.paused({ sent, size });
+    case "failed":
+      return problem ?? text.uploadFailed;
+    case "done":
+      return text.done({ size });
   }
-  return `${value.toFixed(unit === 0 || value >= 100 ? 0 : 1).replace(/\.0$/, "")} ${UNITS[unit] ?? ""}`;
+}
+
+/** Writes only a change: screen readers would read the button again. */
+function show(button: HTMLButtonElement, verb: string, label: string): void {
+  if (button.textContent !== verb) button.textContent = verb;
+  button.setAttribute("aria-label", label);
 }

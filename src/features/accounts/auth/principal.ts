@@ -103,6 +103,8 @@ export interface Uploader {
 export interface ClientInfo {
   readonly address: string;
   readonly userAgent: string | undefined;
+  /** The language that it asks for, which an account without one takes over; undefined if it states none. */
+  readonly language?: string | undefined;
 }
 
 /**

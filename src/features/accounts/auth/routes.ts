@@ -1,6 +1,7 @@
 import { AppError } from "../../../errors.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
+import { statedLanguage } from "../../../http/language.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
@@ -147,5 +148,6 @@ export function clientOf(request: Request): ClientInfo {
   return {
     address: requestContextOf(request).clientAddress,
     userAgent: request.headers.get("user-agent") ?? undefined,
+    language: statedLanguage(request),
   };
 }

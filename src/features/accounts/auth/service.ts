@@ -7,7 +7,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
-import type { PlanName, User } from "../users/types.ts";
+import type { NewUser, PlanName, User } from "../users/types.ts";
 import { SignupTokens, signupClosed } from "./signup-tokens.ts";
 import { DeviceSignIn } from "./device-sign-in.ts";
 import { Identities } from "./identities.ts";
@@ -121,6 +121,7 @@ export class AuthService {
         email: input.email,
         password: input.password,
         ...(input.name !== undefined && { name: input.name }),
+        language: client.language,
         role: invite?.role ?? "user",
         plan: invite?.plan ?? defaultPlan,
         // The inviting administrator has named the address.
@@ -364,7 +365,7 @@ export class AuthService {
   }
 
   /** Creates the first administrator. @throws AppError signup_closed | invalid_field | email_taken | overloaded */
-  async setUp(token: string, input: { email: string; password: string; name?: string }, plan: PlanName): Promise<User> {
+  async setUp(token: string, input: Omit<NewUser, "role" | "plan">, plan: PlanName): Promise<User> {
     const { users } = this.#options;
     const { id } = this.#signupTokens.find(token, "setup");
     return users.add(
@@ -391,6 +392,7 @@ export class AuthService {
     const present = await this.#options.writer.run((tx) => {
       const confirmed = confirm(tx);
       this.#sessions.begin(prepared);
+      if (client.language !== undefined) this.#options.users.setFirstLanguage(tx, confirmed.id, client.language);
       return confirmed;
     });
     return { user: present, token: prepared.token, expiresAtMs: prepared.row.expiresAt };

@@ -10,7 +10,7 @@ import {
   renderConfirmEmailGonePage,
   renderConfirmEmailPage,
 } from "../../../web/pages/confirm-email-page.ts";
-import { pageResponse } from "../../../web/pages/page.ts";
+import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { RateLimitedError, rateLimitHeaders } from "../rate-limits/headers.ts";
 import { PAGE_ROUTE } from "../routing/declaration.ts";
@@ -31,7 +31,8 @@ interface EmailConfirmationRoutesOptions {
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 export function emailConfirmationRoutes({ confirmations, guard, clock, basePath }: EmailConfirmationRoutesOptions) {
-  const linkEnded = () => pageResponse(renderConfirmEmailGonePage(basePath), 404, HEADERS);
+  const linkEnded = (request: Request) =>
+    pageResponse(renderConfirmEmailGonePage(pageFrame(request, basePath)), 404, HEADERS);
   const confirm = async (request: Request, token: string) => {
     const user = await confirmations.confirm(token);
     noteAudit(request, { subjectId: user.publicId });
@@ -79,8 +80,8 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
       const token = queryOf(request)["token"] ?? "";
       const user = confirmations.find(token);
       return user === undefined
-        ? linkEnded()
-        : pageResponse(renderConfirmEmailPage(basePath, token, user.email), 200, HEADERS);
+        ? linkEnded(request)
+        : pageResponse(renderConfirmEmailPage(pageFrame(request, basePath), token, user.email), 200, HEADERS);
     })
     .post(
       "/confirm-email",
@@ -89,11 +90,11 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
         const form = await readForm(request);
         try {
           const { email } = await confirm(request, form.get("token") ?? "");
-          return pageResponse(renderConfirmEmailDonePage(basePath, email), 200, HEADERS);
+          return pageResponse(renderConfirmEmailDonePage(pageFrame(request, basePath), email), 200, HEADERS);
         } catch (error) {
           if (!(error instanceof AppError) || error.reason !== "invalid_token") throw error;
           noteAudit(request, { reason: error.reason });
-          return linkEnded();
+          return linkEnded(request);
         }
       },
     );

@@ -15,6 +15,7 @@ import type { MailService } from "../mail/service.ts";
 import { RateLimitedError } from "../rate-limits/headers.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
+import { readLanguage } from "../users/settings.ts";
 import type { User } from "../users/types.ts";
 import { confirmationQueries } from "./queries.ts";
 
@@ -114,13 +115,14 @@ export class EmailConfirmation {
 
   /** @returns whether the mail will be sent */
   #mailLink(tx: Transaction, user: User): boolean {
-    const { mail, publicUrl, clock } = this.#options;
+    const { mail, publicUrl, clock, users } = this.#options;
     if (publicUrl === null) return false;
     const token = newSecretToken();
     const nowMs = clock.nowMs();
     this.#queries.add.run(hashToken(token), user.id, emailKey(user.email), nowMs, nowMs + LIFETIME_MS);
+    const language = readLanguage(users.settingsJson(user.id));
     return mail.send(tx, {
-      ...confirmationMail(`${publicUrl}/confirm-email?token=${token}`),
+      ...confirmationMail(language, `${publicUrl}/confirm-email?token=${token}`),
       to: user.email,
       kind: "email-confirmation",
       accountId: user.id,

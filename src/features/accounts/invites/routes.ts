@@ -5,6 +5,7 @@ import { noteAudit } from "../../../http/audit-note.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
+import { statedLanguage } from "../../../http/language.ts";
 import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -16,7 +17,8 @@ import {
   renderInvitePage,
 } from "../../../web/pages/invite-page.ts";
 import { SCRIPTED_PAGE_HEADERS } from "../../../web/pages/scripted-page.ts";
-import { pageResponse } from "../../../web/pages/page.ts";
+import type { PageScripts } from "../../../web/bundle/client-files.ts";
+import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { isFromOurPage } from "../auth/own-forms.ts";
 import type { ProofService } from "../auth/proof.ts";
@@ -42,7 +44,7 @@ export interface InviteRoutesOptions {
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
   /** The scripts of the page; empty if they could not be loaded. */
-  readonly welcomeScripts: () => Promise<readonly string[]>;
+  readonly welcomeScripts: (language: string) => Promise<PageScripts>;
 }
 const HEADERS = SCRIPTED_PAGE_HEADERS;
 
@@ -110,16 +112,18 @@ function inviteUrl(baseUrl: string, token: string): string {
 
 /** GET and POST /invite. */
 function invitePage({ invites, auth, cookies, basePath, welcomeScripts }: InviteRoutesOptions) {
-  const linkEnded = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
-  const show = async (model: InvitePageModel, status: number) => {
-    const frame = { basePath, scripts: await welcomeScripts() };
-    return pageResponse(renderInvitePage(frame, model), status, HEADERS);
+  const linkEnded = (request: Request) =>
+    pageResponse(renderInviteGonePage(pageFrame(request, basePath)), 404, HEADERS);
+  const show = async (request: Request, model: InvitePageModel, status: number) => {
+    const frame = pageFrame(request, basePath);
+    const scripted = { ...frame, ...(await welcomeScripts(frame.language)) };
+    return pageResponse(renderInvitePage(scripted, model), status, HEADERS);
   };
   return new Router()
     .get("/invite", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
       const boundTo = invites.addressOf(token);
-      return boundTo === undefined ? linkEnded() : show({ token, boundTo }, 200);
+      return boundTo === undefined ? linkEnded(request) : show(request, { token, boundTo }, 200);
     })
     .post(
       "/invite",
@@ -132,25 +136,26 @@ function invitePage({ invites, auth, cookies, basePath, welcomeScripts }: Invite
         const form = await readForm(request);
         const token = form.get("token") ?? "";
         const boundTo = invites.addressOf(token);
-        if (boundTo === undefined) return linkEnded();
+        if (boundTo === undefined) return linkEnded(request);
         const email = boundTo ?? form.get("email") ?? "";
         const name = form.get("name")?.trim() ?? "";
         let user: User;
         try {
           const password = form.get("password") ?? "";
-          user = await invites.accept(token, { email, password, ...(name !== "" && { name }) });
+          const language = statedLanguage(request);
+          user = await invites.accept(token, { email, password, language, ...(name !== "" && { name }) });
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the invitation while this form was in progress.
-          if (invites.addressOf(token) === undefined) return linkEnded();
+          if (invites.addressOf(token) === undefined) return linkEnded(request);
           const field = INVITE_FIELDS.find((known) => known === error.details["field"]);
           const [status] = ERROR_RESPONSES[error.reason];
-          return show({ token, boundTo, email, name, problem: { field, message: error.message } }, status);
+          return show(request, { token, boundTo, email, name, problem: { field, message: error.message } }, status);
         }
         noteAudit(request, { userId: user.publicId, details: { invited: true } });
         // A form of another site must not sign anybody in to an account whose password that site knows.
         const isOurForm = isFromOurPage(request);
-        const done = renderInviteDonePage(basePath, { email: user.email, isSignedIn: isOurForm });
+        const done = renderInviteDonePage(pageFrame(request, basePath), { email: user.email, isSignedIn: isOurForm });
         if (!isOurForm) return pageResponse(done, 201, HEADERS);
         const signedIn = await auth.signInConfirmed(user, clientOf(request));
         return pageResponse(done, 201, { ...HEADERS, "set-cookie": cookies.forSignIn(request, signedIn) });

@@ -10,6 +10,7 @@ import { inviteMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
 import { emailKey, parseEmail } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
+import { readLanguage } from "../users/settings.ts";
 import type { User } from "../users/types.ts";
 import { inviteQueries } from "./queries.ts";
 import type { Invite, InviteState, NewInvite } from "./types.ts";
@@ -93,10 +94,13 @@ export class InviteService {
         expiresAtMs,
         newInvite.by?.id ?? null,
       );
+      const { by } = newInvite;
+      // The language of the invited person is unknown.
+      const language = by === undefined ? "en" : readLanguage(users.settingsJson(by.id));
       const mailMessage =
         email === undefined
           ? undefined
-          : inviteMail({ link: url, expiresAtMs, ...(newInvite.by !== undefined && { from: newInvite.by.name }) });
+          : inviteMail(language, { link: url, expiresAtMs, ...(by !== undefined && { from: by.name }) });
       const isMailed =
         email !== undefined &&
         mailMessage !== undefined &&
@@ -141,7 +145,10 @@ export class InviteService {
    * Creates the account for a token; durable when this returns.
    * @throws AppError signup_closed | invalid_field | email_taken | overloaded
    */
-  async accept(token: string, input: { email: string; password: string; name?: string }): Promise<User> {
+  async accept(
+    token: string,
+    input: { email: string; password: string; name?: string; language?: string | undefined },
+  ): Promise<User> {
     const { users, config } = this.#options;
     const { id, role, plan, emailKey: boundTo } = this.#signupTokens.find(token, "invite");
     if (boundTo !== null && boundTo !== emailKey(input.email)) {

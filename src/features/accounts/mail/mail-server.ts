@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Outbound } from "../../../net/outbound.ts";
-import { pageOf } from "./render-mail.ts";
+import { testMail } from "./mail-templates.ts";
 import { openSmtp, type Smtp } from "./smtp.ts";
 
 /** Dependencies of {@link MailServer}. */
@@ -23,7 +23,6 @@ interface MailServerOptions {
 
 /** How long a test of the mail server waits. */
 const TEST_MS_MAX = 20_000;
-const TEST_TEXT = "This is a test. Email from your Larder server arrives.";
 
 /** The result of a test mail. Not why a server could not be reached: that would show what is in the network. */
 export type TestResult = "sent" | "rejected" | "unreachable";
@@ -77,7 +76,7 @@ export class MailServer {
    * Sends a test to one address, at once.
    * @throws AppError invalid_request if no mail server is set
    */
-  async sendTest(recipient: string): Promise<TestResult> {
+  async sendTest(recipient: string, language: string): Promise<TestResult> {
     const { clock } = this.#options;
     const smtp = this.#current;
     if (smtp === undefined) {
@@ -90,9 +89,7 @@ export class MailServer {
       recipient,
       recipientKey: recipient,
       messageId: `${newSecretToken(128)}@${smtp.sender.domain}`,
-      subject: "Test from Larder",
-      text: TEST_TEXT,
-      html: pageOf(TEST_TEXT),
+      ...testMail(language),
       attempts: 0,
       createdAt: nowMs,
       expiresAt: nowMs + TEST_MS_MAX,

@@ -3,12 +3,14 @@
  * listeners.
  */
 import type { Transaction } from "../../../db/transaction.ts";
-import type { CredentialName, EventOf } from "../../../events/catalogue.ts";
+import type { EventOf } from "../../../events/catalogue.ts";
+import { formatList } from "../../../translations/formats.ts";
 import type { UserService } from "../users/service.ts";
-import { readSettings } from "../users/settings.ts";
+import { readLanguage, readSettings } from "../users/settings.ts";
 import type { User } from "../users/types.ts";
-import { quoteName, renderMail, type MailContent } from "./render-mail.ts";
+import { renderMail, safeName, type MailContent } from "./render-mail.ts";
 import type { MailService } from "./service.ts";
+import { mailTexts } from "./text.ts";
 import type { MailCategory, MailKind } from "./types.ts";
 
 /** Dependencies of {@link MailNotices}. */
@@ -18,26 +20,6 @@ export interface MailNoticesOptions {
   /** Address of this server, without a slash at the end. */
   readonly baseUrl: string;
 }
-
-const NOT_YOU = "If this wasn't you, contact your administrator immediately.";
-
-/** Subject and sentence for each change of a second factor. */
-const FACTOR_CHANGES: Readonly<Record<Exclude<CredentialName, "password" | "email">, readonly [string, string]>> = {
-  two_factor_on: [
-    "Two-factor authentication is on",
-    "Two-factor authentication was turned on for your Larder account.",
-  ],
-  two_factor_off: [
-    "Two-factor authentication is off",
-    "Two-factor authentication was turned off for your Larder account.",
-  ],
-  recovery_codes: ["Your recovery codes were replaced", "The recovery codes of your Larder account were replaced."],
-  passkey_added: ["A passkey was added", "A passkey was added to your Larder account. Anyone who has it can sign in."],
-  passkey_removed: [
-    "A passkey was removed",
-    "A passkey was removed from your Larder account. You can no longer sign in with it.",
-  ],
-};
 
 /** The setting by which users turn each mail off; `always` for mails that nobody can turn off. */
 const CATEGORIES = {
@@ -61,6 +43,9 @@ interface Notice extends MailContent {
   readonly causedBy?: number | undefined;
 }
 
+/** Writes a mail in the language of its recipient. */
+type ToNotice = (text: ReturnType<typeof mailTexts>, language: string) => Notice;
+
 /** Sends mails about events. */
 export class MailNotices {
   readonly #options: MailNoticesOptions;
@@ -72,69 +57,52 @@ export class MailNotices {
   /** To the recipient of a share between accounts. */
   shareReceived(tx: Transaction, { accountId, share, ownerId, ownerName, isMailed }: EventOf<"share.received">): void {
     if (isMailed === false) return;
-    const { type } = share.node;
-    const one = type === "album" ? "An album" : `A ${type}`;
-    this.#send(tx, accountId, "share-received", {
-      subject: `${one} was shared with you`,
-      paragraphs: [
-        `${quoteName(ownerName)} shared the ${type} ${quoteName(share.node.name)} with you. To open it, sign in and go to ` +
-          "“Shared with me”.",
-      ],
-      link: { label: "Open Larder", url: `${this.#options.baseUrl}/` },
-      causedBy: this.#options.users.findByPublicId(ownerId)?.id,
-    });
+    const { baseUrl, users } = this.#options;
+    const { type, name } = share.node;
+    const values = { owner: safeName(ownerName), name: safeName(name) };
+    this.#send(tx, accountId, "share-received", (text) => ({
+      subject: text.shared(type),
+      paragraphs: [text.sharedText(type, values)],
+      link: { label: text.open, url: `${baseUrl}/` },
+      causedBy: users.findByPublicId(ownerId)?.id,
+    }));
   }
 
   /** To the owner of an account that is almost full. */
-  storageWarning(tx: Transaction, { accountId, percentage }: EventOf<"storage.warning">): void {
-    const isFull = percentage === 100;
-    this.#send(tx, accountId, "storage-warning", {
-      subject: isFull ? "Your storage is full" : `Your storage is ${percentage}% full`,
-      paragraphs: [
-        isFull
-          ? "Your storage is full. You can't upload files until you free up space."
-          : `Your storage is ${percentage}% full.`,
-        "Delete files you don't need, or ask your administrator for more storage.",
-      ],
-    });
+  storageWarning(tx: Transaction, { accountId, percentage: percent }: EventOf<"storage.warning">): void {
+    this.#send(tx, accountId, "storage-warning", (text) =>
+      percent === 100
+        ? { subject: text.storageFull, paragraphs: [text.storageFullText, text.storageHint] }
+        : { subject: text.storage({ percent }), paragraphs: [text.storageText({ percent }), text.storageHint] },
+    );
   }
 
   /** To the owner of damaged files. */
-  contentsDamaged(tx: Transaction, { accountId, files, names }: EventOf<"storage.damaged">): void {
-    const listed = names.map(quoteName).join(", ");
-    this.#send(tx, accountId, "storage-damaged", {
-      subject: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
-      paragraphs: [
-        `These files are damaged or missing on the server and can't be opened: ` +
-          `${listed}${files > names.length ? ` and ${files - names.length} more` : ""}.`,
-        "Upload your own copies of the same files again to repair them.",
-      ],
+  contentsDamaged(tx: Transaction, { accountId, files, names: some }: EventOf<"storage.damaged">): void {
+    const more = files - some.length;
+    this.#send(tx, accountId, "storage-damaged", (text, language) => {
+      const quoted = some.map((name) => text.damagedName({ name: safeName(name) }));
+      const names = formatList(language, quoted);
+      const listed = more > 0 ? text.damagedTextMore({ names, more }) : text.damagedText({ names });
+      return { subject: text.damaged({ n: files }), paragraphs: [listed, text.damagedHint] };
     });
   }
 
   /** To administrators. */
   serverDamaged(tx: Transaction, { accountId, contents, database }: EventOf<"server.damaged">): void {
-    this.#send(tx, accountId, "server-damaged", {
-      subject: database ? "The database is damaged" : "Stored files are damaged",
-      paragraphs: [
-        database
-          ? "The nightly check found damage in the database. Stop the server, then run: larder verify"
-          : `${contents === 1 ? "1 blob is" : `${contents} blobs are`} damaged or missing in the store. Check the disk. ` +
-            "To list the affected files, run: larder verify. To restore good copies, run: larder heal --from BACKUP",
-      ],
-    });
+    this.#send(tx, accountId, "server-damaged", (text) =>
+      database
+        ? { subject: text.database, paragraphs: [text.databaseText] }
+        : { subject: text.blobs, paragraphs: [text.blobsText({ n: contents })] },
+    );
   }
 
   /** To administrators. */
   bucketAway(tx: Transaction, { accountId, problem, contents }: EventOf<"server.bucket_away">): void {
-    this.#send(tx, accountId, "bucket-away", {
-      subject: "The bucket is unavailable",
-      paragraphs: [
-        problem,
-        `${contents === 1 ? "1 blob is" : `${contents} blobs are`} stored only on the server's disk until the bucket is ` +
-          "available again. Files stored only in the bucket can't be opened until then.",
-      ],
-    });
+    this.#send(tx, accountId, "bucket-away", (text) => ({
+      subject: text.bucket,
+      paragraphs: [problem, text.bucketText({ n: contents })],
+    }));
   }
 
   /**
@@ -145,41 +113,40 @@ export class MailNotices {
     tx: Transaction,
     { accountId, what, emailBefore, byAdministrator }: EventOf<"security.credentials_changed">,
   ): void {
-    const by = byAdministrator === true ? " by an administrator" : "";
+    const byOther = byAdministrator === true;
     if (what === "password") {
-      const sentence = `The password of your Larder account was changed${by}. Sign in again in your browsers.`;
-      const content = { subject: "Your password was changed", paragraphs: [sentence, NOT_YOU] };
-      this.#send(tx, accountId, "password-changed", content);
+      this.#send(tx, accountId, "password-changed", (text) => ({
+        subject: text.password,
+        paragraphs: [byOther ? text.passwordTextByAdministrator : text.passwordText, text.notYou],
+      }));
     } else if (what === "email") {
-      const sentence = `The email address of your Larder account was changed${by}. You can no longer sign in with this address.`;
-      const content = { subject: "Your email address was changed", paragraphs: [sentence, NOT_YOU] };
-      this.#send(tx, accountId, "email-changed", content, emailBefore);
+      const toContent: ToNotice = (text) => ({
+        subject: text.email,
+        paragraphs: [byOther ? text.emailTextByAdministrator : text.emailText, text.notYou],
+      });
+      this.#send(tx, accountId, "email-changed", toContent, emailBefore);
     } else {
-      const [subject, sentence] = FACTOR_CHANGES[what];
-      this.#send(tx, accountId, "sign-in-changed", { subject, paragraphs: [sentence, NOT_YOU] });
+      this.#send(tx, accountId, "sign-in-changed", (text) => ({
+        subject: text.factors(what),
+        paragraphs: [text.factorTexts(what), text.notYou],
+      }));
     }
   }
 
   /** To the owner of a new API key. */
   apiKeyCreated(tx: Transaction, { accountId, name }: EventOf<"security.api_key_created">): void {
-    this.#send(tx, accountId, "api-key-created", {
-      subject: "A new API key was created",
-      paragraphs: [
-        `The API key ${quoteName(name)} was created for your Larder account. It works without a password.`,
-        "If you did not create it, delete it and change your password.",
-      ],
-    });
+    this.#send(tx, accountId, "api-key-created", (text) => ({
+      subject: text.apiKey,
+      paragraphs: [text.apiKeyText({ name: safeName(name) }), text.apiKeyHint],
+    }));
   }
 
   /** To the owner of a new app password. */
   appPasswordCreated(tx: Transaction, { accountId, name }: EventOf<"security.app_password_created">): void {
-    this.#send(tx, accountId, "app-password-created", {
-      subject: "A new app password was created",
-      paragraphs: [
-        `The app password ${quoteName(name)} was created for your Larder account. A program can use it to open your files.`,
-        "If you did not create it, end its access in Settings, under Devices, and change your password.",
-      ],
-    });
+    this.#send(tx, accountId, "app-password-created", (text) => ({
+      subject: text.appPassword,
+      paragraphs: [text.appPasswordText({ name: safeName(name) }), text.appPasswordHint],
+    }));
   }
 
   /**
@@ -187,22 +154,25 @@ export class MailNotices {
    * above.
    */
   signInLinked(tx: Transaction, accountId: number, providerName: string): void {
-    this.#send(tx, accountId, "sign-in-linked", {
-      subject: "A sign-in method was added",
-      paragraphs: [`You can now sign in to your Larder account with ${quoteName(providerName)}.`, NOT_YOU],
-    });
+    this.#send(tx, accountId, "sign-in-linked", (text) => ({
+      subject: text.signIn,
+      paragraphs: [text.signInText({ name: safeName(providerName) }), text.notYou],
+    }));
   }
 
-  #send(tx: Transaction, accountId: number, kind: NoticeKind, notice: Notice, to?: string): void {
+  #send(tx: Transaction, accountId: number, kind: NoticeKind, toNotice: ToNotice, to?: string): void {
     const category = CATEGORIES[kind];
-    const { mail } = this.#options;
+    const { mail, users } = this.#options;
     if (!mail.isConfigured) return;
     const user = this.#findRecipient(accountId);
-    if (user === undefined || !this.#isEnabled(user, category)) return;
+    if (user === undefined) return;
+    const settings = users.settingsJson(accountId);
+    if (category !== "always" && !readSettings(settings).notifications[category]) return;
     // An unconfirmed address may be a stranger's: only mails about the sign-in itself are sent to it.
     if (user.isEmailUnconfirmed === true && category !== "always") return;
-    const { causedBy, ...content } = notice;
-    const message = { ...renderMail(content), to: to ?? user.email, kind, accountId };
+    const language = readLanguage(settings);
+    const { causedBy, ...content } = toNotice(mailTexts(language), language);
+    const message = { ...renderMail(language, content), to: to ?? user.email, kind, accountId };
     mail.send(tx, { ...message, ...(causedBy !== undefined && { causedBy }) });
   }
 
@@ -210,9 +180,5 @@ export class MailNotices {
     const user = this.#options.users.findById(accountId);
     const canReceive = user !== undefined && user.disabledAtMs === null && user.email !== "";
     return canReceive ? user : undefined;
-  }
-
-  #isEnabled({ id }: User, category: MailCategory | "always"): boolean {
-    return category === "always" || readSettings(this.#options.users.settingsJson(id)).notifications[category];
   }
 }

@@ -1,4 +1,6 @@
 /** Renders mails as plain text, and as a page with the same text that loads nothing from other servers. */
+import { directionOf } from "../../../translations/languages.ts";
+import { mailTexts } from "./text.ts";
 import type { MailMessage } from "./types.ts";
 
 /** The content of a mail. */
@@ -14,12 +16,12 @@ export interface MailContent {
 const SUBJECT_CHARACTERS_MAX = 150;
 /** Names are shortened in sentences. */
 const NAME_CHARACTERS_MAX = 60;
-const FOOTER = "This email was sent automatically by a Larder server. Replies are not read.";
 
 /** Both forms of a mail. */
-export function renderMail({ subject, paragraphs, link }: MailContent): MailMessage {
+export function renderMail(language: string, { subject, paragraphs, link }: MailContent): MailMessage {
+  const { footer } = mailTexts(language);
   const [first = "", ...others] = paragraphs.map(oneLine);
-  const plain = [first, ...(link === undefined ? [] : [link.url]), ...others, `-- \n${FOOTER}`];
+  const plain = [first, ...(link === undefined ? [] : [link.url]), ...others, `-- \n${footer}`];
   const button =
     link === undefined
       ? ""
@@ -29,7 +31,7 @@ export function renderMail({ subject, paragraphs, link }: MailContent): MailMess
   return {
     subject: oneLine(subject).slice(0, SUBJECT_CHARACTERS_MAX),
     text: `${plain.join("\n\n")}\n`,
-    html: page(`${paragraph(first)}${button}${rest}<p><small>${escapeMarkup(FOOTER)}</small></p>`),
+    html: page(`${paragraph(first)}${button}${rest}<p><small>${escapeMarkup(footer)}</small></p>`, language),
   };
 }
 
@@ -45,17 +47,17 @@ export function oneLine(text: string): string {
 }
 
 /**
- * A name that somebody chose, made safe for a mail from us: short, on one line, and without an address that a mail
+ * A name that somebody chose, made safe for a sentence of a mail from us: short, on one line, and without an address that a mail
  * program would turn into a link. Otherwise a name could be used to send links in our name.
  */
-export function quoteName(name: string): string {
+export function safeName(name: string): string {
   const characters = [
     ...oneLine(name)
       .replaceAll(/:\/\//g, " ")
       .replaceAll(/(\S)\.(?=\S)/g, "$1\u2024"),
   ];
   const isLong = characters.length > NAME_CHARACTERS_MAX;
-  return `“${isLong ? `${characters.slice(0, NAME_CHARACTERS_MAX - 1).join("")}…` : characters.join("")}”`;
+  return isLong ? `${characters.slice(0, NAME_CHARACTERS_MAX - 1).join("")}…` : characters.join("");
 }
 
 const BREAKING = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
@@ -64,8 +66,8 @@ function paragraph(text: string): string {
   return text === "" ? "" : `<p>${escapeMarkup(text)}</p>`;
 }
 
-function page(body: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body>${body}</body></html>`;
+function page(body: string, language = "en"): string {
+  return `<!doctype html><html lang="${language}" dir="${directionOf(language)}"><head><meta charset="utf-8"></head><body>${body}</body></html>`;
 }
 
 function escapeMarkup(text: string): string {

@@ -5,7 +5,7 @@ import { ok } from "../../../http/envelope.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, queryOf } from "../../../http/fields.ts";
-import { pageResponse } from "../../../web/pages/page.ts";
+import { pageFrame, type PageFrame, pageResponse } from "../../../web/pages/page.ts";
 import { renderConfirmedPage, renderSignInCodePage, renderSignInFailedPage } from "../../../web/pages/sign-in-page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { presentSignedIn } from "../auth/present.ts";
@@ -100,7 +100,7 @@ function finishedResponse(
 ): Response {
   noteAudit(request, auditNoteFor(finished));
   const forget = attemptCookie(basePath).forget(request);
-  const page = finished.returnTo === "" ? finishedPage(basePath, finished) : undefined;
+  const page = finished.returnTo === "" ? finishedPage(pageFrame(request, basePath), finished) : undefined;
   if (page !== undefined) {
     const response = pageResponse(page);
     response.headers.append("set-cookie", forget);
@@ -115,9 +115,9 @@ function finishedResponse(
 }
 
 /** The page that ends a sign-in without a page to return to; undefined if the browser goes to the start page. */
-function finishedPage(basePath: string, finished: FinishedSignIn): string | undefined {
-  if (finished.is === "code") return renderSignInCodePage(basePath, finished.code, CODE_MS / 60_000);
-  return finished.is === "confirmed" ? renderConfirmedPage(basePath) : undefined;
+function finishedPage(frame: PageFrame, finished: FinishedSignIn): string | undefined {
+  if (finished.is === "code") return renderSignInCodePage(frame, finished.code, CODE_MS / 60_000);
+  return finished.is === "confirmed" ? renderConfirmedPage(frame) : undefined;
 }
 
 /** The audit note of a finished sign-in, by its most important action. A code gets none; its exchange is logged. */
@@ -148,6 +148,9 @@ async function asPage(request: Request, basePath: string, handle: () => Promise<
     const isPerson = request.headers.get("accept")?.includes("text/html") === true;
     if (!isPerson || !(error instanceof AppError)) throw error;
     noteAudit(request, { reason: error.reason });
-    return pageResponse(renderSignInFailedPage(basePath, error.message), ERROR_RESPONSES[error.reason][0]);
+    return pageResponse(
+      renderSignInFailedPage(pageFrame(request, basePath), error.message),
+      ERROR_RESPONSES[error.reason][0],
+    );
   }
 }

@@ -4,7 +4,7 @@ import { noteAudit } from "../../../http/audit-note.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
-import { pageResponse } from "../../../web/pages/page.ts";
+import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import { renderResetDonePage, renderResetGonePage, renderResetPage } from "../../../web/pages/reset-password-page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { parseEmail } from "../users/email.ts";
@@ -28,7 +28,7 @@ const MAILED = "If an account with this email exists, we sent it an email with a
 const NO_MAIL = "This server can't send email. Ask your administrator for a link to reset your password.";
 
 export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRoutesOptions) {
-  const linkEnded = () => pageResponse(renderResetGonePage(basePath), 404, HEADERS);
+  const linkEnded = (request: Request) => pageResponse(renderResetGonePage(pageFrame(request, basePath)), 404, HEADERS);
   return new Router({ guard })
     .post(
       "/api/auth/password/forgot",
@@ -63,7 +63,8 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
     )
     .get("/reset-password", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
-      return resets.isOpen(token) ? pageResponse(renderResetPage(basePath, token), 200, HEADERS) : linkEnded();
+      if (!resets.isOpen(token)) return linkEnded(request);
+      return pageResponse(renderResetPage(pageFrame(request, basePath), token), 200, HEADERS);
     })
     .post(
       "/reset-password",
@@ -75,19 +76,20 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
       async ({ request }) => {
         const form = await readForm(request);
         const token = form.get("token") ?? "";
-        if (!resets.isOpen(token)) return linkEnded();
+        if (!resets.isOpen(token)) return linkEnded(request);
+        const frame = pageFrame(request, basePath);
         const endKeys = form.get("endKeys") !== null && form.get("endKeys") !== undefined;
         try {
           const { publicId } = await resets.reset(token, form.get("newPassword") ?? "", endKeys);
           noteAudit(request, { subjectId: publicId, ...(endKeys && { details: { endKeys } }) });
-          return pageResponse(renderResetDonePage(basePath), 200, HEADERS);
+          return pageResponse(renderResetDonePage(frame), 200, HEADERS);
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the link while this form was in progress.
-          if (!resets.isOpen(token)) return linkEnded();
+          if (!resets.isOpen(token)) return linkEnded(request);
           noteAudit(request, { reason: error.reason });
           const [status] = ERROR_RESPONSES[error.reason];
-          return pageResponse(renderResetPage(basePath, token, { message: error.message, endKeys }), status, HEADERS);
+          return pageResponse(renderResetPage(frame, token, { message: error.message, endKeys }), status, HEADERS);
         }
       },
     );

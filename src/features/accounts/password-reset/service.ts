@@ -19,6 +19,7 @@ import type { CredentialRevoker } from "../profile/change-profile.ts";
 import { emailKey } from "../users/email.ts";
 import { checkLinkAccount } from "../users/link-account.ts";
 import type { UserService } from "../users/service.ts";
+import { readLanguage } from "../users/settings.ts";
 import type { User } from "../users/types.ts";
 import { resetQueries } from "./queries.ts";
 
@@ -170,7 +171,7 @@ export class PasswordReset {
   }
 
   #mailLink(tx: Transaction, user: User): void {
-    const { mail, publicUrl, log } = this.#options;
+    const { mail, publicUrl, users, log } = this.#options;
     if (publicUrl === null) return;
     if (mail.countWithin(user.id, "password-reset", RESET_LIFETIME_MS) >= MAILS_MAX) {
       const text = "Password reset email not sent; the limit for this account within 30 minutes is reached.";
@@ -179,8 +180,9 @@ export class PasswordReset {
     }
     // The earlier link ends, so its mail is no longer needed.
     mail.drop(tx, user.id, "password-reset");
+    const language = readLanguage(users.settingsJson(user.id));
     mail.send(tx, {
-      ...resetMail(resetLink(publicUrl, this.issue(tx, user.id)), RESET_LIFETIME_MS),
+      ...resetMail(language, resetLink(publicUrl, this.issue(tx, user.id)), RESET_LIFETIME_MS),
       to: user.email,
       kind: "password-reset",
       accountId: user.id,

@@ -3,8 +3,9 @@ import type { Config } from "../../../config/settings.ts";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { queryOf } from "../../../http/fields.ts";
+import { statedLanguage } from "../../../http/language.ts";
 import { readForm } from "../../../http/read-form.ts";
-import { pageResponse } from "../../../web/pages/page.ts";
+import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import {
   renderSetupDonePage,
   renderSetupGonePage,
@@ -35,11 +36,12 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 
 /** GET and POST /setup. */
 export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupRoutesOptions) {
-  const linkEnded = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
+  const linkEnded = (request: Request) => pageResponse(renderSetupGonePage(pageFrame(request, basePath)), 404, HEADERS);
   return new Router()
     .get("/setup", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
-      return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : linkEnded();
+      if (!auth.isSetupToken(token)) return linkEnded(request);
+      return pageResponse(renderSetupPage(pageFrame(request, basePath), { token }), 200, HEADERS);
     })
     .post(
       "/setup",
@@ -51,7 +53,7 @@ export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupR
       async ({ request }) => {
         const form = await readForm(request);
         const token = form.get("token") ?? "";
-        if (!auth.isSetupToken(token)) return linkEnded();
+        if (!auth.isSetupToken(token)) return linkEnded(request);
         const entered: SetupPageModel = {
           token,
           email: form.get("email") ?? "",
@@ -67,6 +69,7 @@ export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupR
             {
               email: entered.email ?? "",
               password: form.get("password") ?? "",
+              language: statedLanguage(request),
               ...(name !== "" && { name }),
             },
             use === "household" ? "enterprise" : config.defaultPlan,
@@ -74,10 +77,10 @@ export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupR
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the link while this form was in progress.
-          if (!auth.isSetupToken(token)) return linkEnded();
+          if (!auth.isSetupToken(token)) return linkEnded(request);
           const field = FIELDS.find((known) => known === error.details["field"]);
           return pageResponse(
-            renderSetupPage(basePath, { ...entered, problem: { field, message: error.message } }),
+            renderSetupPage(pageFrame(request, basePath), { ...entered, problem: { field, message: error.message } }),
             400,
             HEADERS,
           );
@@ -85,7 +88,7 @@ export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupR
         noteAudit(request, { userId: user.publicId, details: { role: user.role } });
         // The account exists and the link is used up, so the choice is applied even if starting the session fails.
         const signedIn = await auth.signInConfirmed(user, clientOf(request)).finally(() => onSetUp(use));
-        return pageResponse(renderSetupDonePage(basePath, user.email, use), 201, {
+        return pageResponse(renderSetupDonePage(pageFrame(request, basePath), user.email, use), 201, {
           ...HEADERS,
           "set-cookie": cookies.forSignIn(request, signedIn),
         });

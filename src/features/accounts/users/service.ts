@@ -13,6 +13,7 @@ import { EMAIL_FORMS_VERSION, emailForms, skeletonsToCheck } from "./email-forms
 import { FormerEmails } from "./former-emails.ts";
 import { checkName } from "./name.ts";
 import { toUser, type UserRow, userQueries } from "./queries.ts";
+import { withFirstLanguage } from "./settings.ts";
 import type { NewUser, User, UserChanges } from "./types.ts";
 
 /** Dependencies of {@link UserService}. */
@@ -141,6 +142,7 @@ export class UserService {
           hasPassword: input.password === undefined ? 0 : 1,
           createdAt: nowMs,
           nameKey: nameKey(name),
+          ...(input.language !== undefined && { settings: withFirstLanguage("{}", input.language) }),
           emailUnconfirmedSince: isConfirmed ? null : nowMs,
         })
         .returning({ id: users.id })
@@ -252,6 +254,14 @@ export class UserService {
       within?.(tx);
       return settings;
     });
+  }
+
+  /** Stores the language of a person's browser, if the account has none yet. In the caller's transaction. */
+  setFirstLanguage(_tx: Transaction, userId: number, language: string): void {
+    const before = this.settingsJson(userId);
+    const settings = withFirstLanguage(before, language);
+    if (settings === before) return;
+    this.#options.db.orm.update(users).set({ settings }).where(eq(users.id, userId)).run();
   }
 
   /**

@@ -1,5 +1,6 @@
 /** A user's settings: the defaults, and how a change is merged in. */
 import { invalidField } from "../../../errors.ts";
+import { chooseAvailable } from "../../../translations/languages.ts";
 
 /** The hours in which notifications are deferred. Times are HH:MM in `timezone`. */
 export interface QuietHours {
@@ -67,6 +68,17 @@ export function readSettings(json: string, keep = DEFAULTS.versioning.keep): Set
   return merge({ ...DEFAULTS, versioning: { keep } }, parse(json));
 }
 
+/** The language of texts for the user: that of the settings if texts are translated to it, else English. */
+export function readLanguage(json: string): string {
+  return chooseAvailable([readSettings(json).language]);
+}
+
+/** The stored JSON with the language of the user's browser, if the user has no language yet. */
+export function withFirstLanguage(json: string, language: string): string {
+  const stored = parse(json);
+  return stored.language === undefined ? JSON.stringify({ ...stored, language }) : json;
+}
+
 /** The stored JSON after a change. @throws AppError invalid_field for an unknown language tag or time zone */
 export function changeSettings(json: string, change: SettingsChange): string {
   if (change.language !== undefined) checkLanguage(change.language);
@@ -74,10 +86,18 @@ export function changeSettings(json: string, change: SettingsChange): string {
   const zone = change.notifications?.quietHours?.timezone;
   if (zone !== undefined) checkTimeZone(zone, "notifications.quietHours.timezone");
   // Settings that the user has not set are not stored: the configuration may change their defaults.
-  const keep = change.versioning?.keep ?? parse(json).versioning?.keep;
+  const stored = parse(json);
+  const keep = change.versioning?.keep ?? stored.versioning?.keep;
   const versioning = keep === undefined ? undefined : { keep };
+  // Not the default: the next sign-in stores the language of the browser.
+  const language = change.language ?? stored.language;
   const pins = readPins(json);
-  return JSON.stringify({ ...merge(readSettings(json), change), versioning, ...(pins.length > 0 && { pins }) });
+  return JSON.stringify({
+    ...merge(readSettings(json), change),
+    language,
+    versioning,
+    ...(pins.length > 0 && { pins }),
+  });
 }
 
 /** Most folders and albums that an account can pin. */

@@ -43,6 +43,8 @@ export interface NewUser {
   readonly isByAdministrator?: boolean;
   /** The email is known to be its owner's: from a provider, or because an administrator named it. */
   readonly isEmailConfirmed?: boolean;
+  /** That of the browser in which the account is created; undefined if unknown. */
+  readonly language?: string | undefined;
 }
 
 /** The changes to an account that an administrator or a command may make; absent fields stay. */

@@ -4,7 +4,8 @@ import { noteAudit } from "../../../http/audit-note.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
-import { pageResponse } from "../../../web/pages/page.ts";
+import type { PageScripts } from "../../../web/bundle/client-files.ts";
+import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import { renderWelcomeDonePage, renderWelcomeGonePage, renderWelcomePage } from "../../../web/pages/welcome-page.ts";
 import { SCRIPTED_PAGE_HEADERS, type ScriptedPageFrame } from "../../../web/pages/scripted-page.ts";
 import { findSignIn } from "../auth/guard.ts";
@@ -26,25 +27,29 @@ export interface WelcomeRoutesOptions {
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
   /** The scripts of the page; empty if they could not be loaded. */
-  readonly welcomeScripts: () => Promise<readonly string[]>;
+  readonly welcomeScripts: (language: string) => Promise<PageScripts>;
 }
 
 const HEADERS = { ...SCRIPTED_PAGE_HEADERS, "cross-origin-opener-policy": "same-origin" };
 
 export function welcomeRoutes(options: WelcomeRoutesOptions) {
   const { welcome, basePath } = options;
-  const linkEnded = () => pageResponse(renderWelcomeGonePage(basePath), 404, HEADERS);
-  const frame = async (): Promise<ScriptedPageFrame> => ({ basePath, scripts: await options.welcomeScripts() });
+  const linkEnded = (request: Request) =>
+    pageResponse(renderWelcomeGonePage(pageFrame(request, basePath)), 404, HEADERS);
+  const frame = async (request: Request): Promise<ScriptedPageFrame> => {
+    const plain = pageFrame(request, basePath);
+    return { ...plain, ...(await options.welcomeScripts(plain.language)) };
+  };
   const show = async (request: Request, token: string, user: User, problem?: string, status = 200) => {
     const signedInAs = (await findSignIn(options.auth, request))?.user.email;
     const model = { token, name: user.name, email: user.email, signedInAs, ...(problem !== undefined && { problem }) };
-    return pageResponse(renderWelcomePage(await frame(), model), status, HEADERS);
+    return pageResponse(renderWelcomePage(await frame(request), model), status, HEADERS);
   };
   return new Router()
     .get("/welcome", PAGE_ROUTE, async ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
       const user = welcome.find(token);
-      return user === undefined ? linkEnded() : show(request, token, user);
+      return user === undefined ? linkEnded(request) : show(request, token, user);
     })
     .post(
       "/welcome",
@@ -53,21 +58,21 @@ export function welcomeRoutes(options: WelcomeRoutesOptions) {
         const form = await readForm(request);
         const token = form.get("token") ?? "";
         const awaited = welcome.find(token);
-        if (awaited === undefined) return linkEnded();
+        if (awaited === undefined) return linkEnded(request);
         let user: User;
         try {
           user = await welcome.accept(token, form.get("password") ?? "");
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Another tab used the link while this form was in progress.
-          if (welcome.find(token) === undefined) return linkEnded();
+          if (welcome.find(token) === undefined) return linkEnded(request);
           noteAudit(request, { reason: error.reason });
           return show(request, token, awaited, error.message, ERROR_RESPONSES[error.reason][0]);
         }
         noteAudit(request, { subjectId: user.publicId, userId: user.publicId, details: { welcome: true } });
         const cookie = await signIn(options, request, user);
         const done = { id: user.publicId, name: user.name, email: user.email, isSignedIn: cookie !== undefined };
-        const page = renderWelcomeDonePage(await frame(), done);
+        const page = renderWelcomeDonePage(await frame(request), done);
         return pageResponse(page, 201, { ...HEADERS, ...(cookie !== undefined && { "set-cookie": cookie }) });
       },
     );

@@ -1,5 +1,6 @@
 /** /api/admin/settings: the settings that administrators change while the server runs. */
 import type { Config } from "../../../config/settings.ts";
+import { requestLanguage } from "../../../http/language.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
 import type { Outbound } from "../../../net/outbound.ts";
@@ -64,7 +65,7 @@ export function settingsRoutes({ settings, mailServer, outbound, config, guard, 
       async ({ request, set, principal, body }) => {
         await proof.require("admin", { request, set, principal, body });
         const { email } = principal.user;
-        const result = await mailServer.sendTest(email);
+        const result = await mailServer.sendTest(email, requestLanguage(request));
         noteAudit(request, { details: { result } });
         return ok({ to: email, result });
       },

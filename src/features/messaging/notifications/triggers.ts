@@ -1,7 +1,10 @@
 /** The notification that each event causes, and who gets it. */
 import type { Transaction } from "../../../db/transaction.ts";
-import type { CredentialName, DeviceFacts, EventOf, FileSummary } from "../../../events/catalogue.ts";
+import type { DeviceFacts, EventOf, FileSummary } from "../../../events/catalogue.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import { readLanguage } from "../../accounts/users/settings.ts";
 import type { NotificationService } from "./service.ts";
+import { notificationTexts } from "./text.ts";
 import type { NewMessage } from "./types.ts";
 import type { UploadBursts } from "./upload-bursts.ts";
 
@@ -9,6 +12,7 @@ import type { UploadBursts } from "./upload-bursts.ts";
 interface NotificationTriggersOptions {
   readonly notifications: NotificationService;
   readonly bursts: UploadBursts;
+  readonly users: Pick<UserService, "settingsJson">;
 }
 
 /** Names are shortened in the text, not in the data. */
@@ -16,31 +20,7 @@ const NAME_CHARACTERS_MAX = 80;
 /** Longer folder paths are left out of the data, because a push is small. */
 const FOLDER_BYTES_MAX = 1_024;
 
-const WHY_FAILED: Readonly<Record<string, string>> = {
-  upload_expired: "the upload expired before it was complete",
-  expired: "the upload expired before it was complete",
-  checksum_mismatch: "the uploaded data does not match its checksum",
-  quota_exceeded: "your storage is full",
-  file_too_large: "the file is larger than your plan allows",
-  disk_full: "the server's disk is full",
-};
-
-/** The title for each change, and its sentence without the full stop. */
-const CREDENTIAL_CHANGES: Readonly<Record<CredentialName, readonly [title: string, sentence: string]>> = {
-  password: ["Password changed", "The password of your account was changed"],
-  email: ["Email address changed", "The email address of your account was changed"],
-  two_factor_on: ["Two-factor authentication is on", "Two-factor authentication was turned on for your account"],
-  two_factor_off: ["Two-factor authentication is off", "Two-factor authentication was turned off for your account"],
-  recovery_codes: ["New recovery codes", "The recovery codes of your account were replaced"],
-  passkey_added: ["Passkey added", "A passkey was added to your account"],
-  passkey_removed: ["Passkey removed", "A passkey was removed from your account"],
-};
-
-const SHARED_TITLES = {
-  file: "File shared with you",
-  folder: "Folder shared with you",
-  album: "Album shared with you",
-};
+type Texts = ReturnType<typeof notificationTexts>;
 
 /**
  * Event listeners that create notifications, in the transaction of the event. `server/composition/subscriptions.ts`
@@ -56,14 +36,13 @@ export class NotificationTriggers {
   /** To the other devices of the account. Uploads in quick succession share one message. */
   uploadCompleted(tx: Transaction, { accountId, deviceId, file }: EventOf<"upload.completed">): void {
     const { bursts } = this.#options;
-    const device = this.#findDevice(deviceId);
+    const text = this.#textsFor(accountId);
+    const device = this.#findDevice(deviceId, text);
+    const names = { name: shorten(file.name), device: shorten(device.name) };
     bursts.add(tx, accountId, deviceId, "completed", (files) => ({
       category: "uploads",
-      title: files === 1 ? "File uploaded" : "Files uploaded",
-      body:
-        files === 1
-          ? `${shorten(file.name)} was uploaded from ${shorten(device.name)}.`
-          : `${files} files were uploaded from ${shorten(device.name)}. The most recent is ${shorten(file.name)}.`,
+      title: text.uploaded({ n: files }),
+      body: files === 1 ? text.uploadedText(names) : text.uploadedTextMany({ ...names, n: files }),
       data: { event: "upload.completed", ...fileData(file), deviceId: device.publicId, files: String(files) },
       collapseKey: `uploads:${device.publicId}`,
       exceptDeviceId: deviceId,
@@ -73,15 +52,16 @@ export class NotificationTriggers {
   /** To the other devices of the account. Uploads in quick succession share one message. */
   uploadFailed(tx: Transaction, { accountId, deviceId, name, uploadId, reason }: EventOf<"upload.failed">): void {
     const { bursts } = this.#options;
-    const device = this.#findDevice(deviceId);
-    const why = WHY_FAILED[reason] === undefined ? "" : `: ${WHY_FAILED[reason]}`;
+    const text = this.#textsFor(accountId);
+    const device = this.#findDevice(deviceId, text);
+    const names = { name: shorten(name), device: shorten(device.name) };
+    const why = text.whyFailed(reason, "");
+    const describe = (files: number) =>
+      files === 1 ? text.failedText(names) : text.failedTextMany({ ...names, n: files });
     bursts.add(tx, accountId, deviceId, "failed", (files) => ({
       category: "uploads",
-      title: files === 1 ? "Upload failed" : "Uploads failed",
-      body:
-        files === 1
-          ? `${shorten(name)} could not be uploaded from ${shorten(device.name)}${why}.`
-          : `${files} files could not be uploaded from ${shorten(device.name)}. The most recent is ${shorten(name)}${why}.`,
+      title: text.failed({ n: files }),
+      body: why === "" ? describe(files) : text.sentences({ first: describe(files), second: why }),
       data: {
         event: "upload.failed",
         fileName: name,
@@ -98,22 +78,22 @@ export class NotificationTriggers {
   /** Only for the first download of each link: later ones are no news to the owner. */
   shareDownloaded(tx: Transaction, { accountId, file, isFirst }: EventOf<"share.downloaded">): void {
     if (!isFirst) return;
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "shares",
-      title: "Public link used",
-      body: `${shorten(file.name)} was downloaded through its public link for the first time.`,
+      title: text.linkUsed,
+      body: text.linkUsedText({ name: shorten(file.name) }),
       data: { event: "share.downloaded", ...fileData(file) },
     });
   }
 
   /** Someone tries passwords of a link. At most once a day for each link. */
   shareGuessed(tx: Transaction, { accountId, share, wrongPasswords }: EventOf<"share.guessed">): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "security",
-      title: "Wrong passwords for a public link",
-      body:
-        `Someone entered ${wrongPasswords} wrong passwords within an hour for your link to ${shorten(share.node.name)}. ` +
-        "New visitors must now wait between attempts. To stop this, change the password or delete the link.",
+      title: text.guessed,
+      body: text.guessedText({ n: wrongPasswords, name: shorten(share.node.name) }),
       data: { event: "share.guessed", shareId: share.publicId, type: share.node.type, name: share.node.name },
       collapseKey: `guessed:${share.publicId}`,
     });
@@ -121,10 +101,11 @@ export class NotificationTriggers {
 
   /** A share that another user made for this account. */
   shareReceived(tx: Transaction, { accountId, share, ownerId, ownerName }: EventOf<"share.received">): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "shares",
-      title: SHARED_TITLES[share.node.type],
-      body: `${shorten(ownerName)} shared ${shorten(share.node.name)} with you.`,
+      title: text.shared(share.node.type),
+      body: text.sharedText({ owner: shorten(ownerName), name: shorten(share.node.name) }),
       data: {
         event: "share.received",
         shareId: share.publicId,
@@ -139,10 +120,11 @@ export class NotificationTriggers {
 
   /** The owner must know of every key, because a key gives access to the account. */
   apiKeyCreated(tx: Transaction, { accountId, keyId, name }: EventOf<"security.api_key_created">): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "security",
-      title: "New API key",
-      body: `The API key ${shorten(name)} was created for your account. If you did not create it, delete it and change your password.`,
+      title: text.apiKey,
+      body: text.apiKeyText({ name: shorten(name) }),
       data: { event: "security.api_key_created", keyId, name },
     });
   }
@@ -152,10 +134,11 @@ export class NotificationTriggers {
     tx: Transaction,
     { accountId, appPasswordId, name }: EventOf<"security.app_password_created">,
   ): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "security",
-      title: "New app password",
-      body: `The app password ${shorten(name)} was created for your account. If you did not create it, end its access and change your password.`,
+      title: text.appPassword,
+      body: text.appPasswordText({ name: shorten(name) }),
       data: { event: "security.app_password_created", appPasswordId, name },
     });
   }
@@ -163,14 +146,12 @@ export class NotificationTriggers {
   /** Each time that the usage crosses 80, 95 or 100 % of the quota. */
   storageWarning(tx: Transaction, { accountId, percentage, usedBytes, quotaBytes }: EventOf<"storage.warning">): void {
     const isFull = percentage === 100;
+    const text = this.#textsFor(accountId);
+    const sizes = { used: usedBytes, quota: quotaBytes };
     this.#notify(tx, accountId, {
       category: "storage",
-      title: isFull ? "Storage is full" : `Storage is ${percentage}% full`,
-      body:
-        `You have used ${formatBytes(usedBytes)} of ${formatBytes(quotaBytes)}. ` +
-        (isFull
-          ? "You can't upload files until you free up space."
-          : "Delete files you don't need, or ask for more storage."),
+      title: isFull ? text.storageFull : text.storage({ percent: percentage }),
+      body: isFull ? text.storageFullText(sizes) : text.storageText(sizes),
       data: {
         event: "storage.warning",
         percentage: String(percentage),
@@ -183,27 +164,25 @@ export class NotificationTriggers {
 
   /** To the owner of damaged files, who may have another copy of them. */
   contentsDamaged(tx: Transaction, { accountId, files, names }: EventOf<"storage.damaged">): void {
-    const [first = "a file"] = names;
+    const text = this.#textsFor(accountId);
+    const [first = text.someFile] = names;
+    const name = shorten(first);
     this.#notify(tx, accountId, {
       category: "storage",
-      title: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
-      body:
-        `${files === 1 ? `${shorten(first)} is` : `${shorten(first)} and other files are`} damaged or missing on the server. ` +
-        "Upload your own copy of the same file again to repair it.",
-      data: { event: "storage.damaged", files: String(files), fileName: shorten(first) },
+      title: text.damaged({ n: files }),
+      body: files === 1 ? text.damagedText({ name }) : text.damagedTextMany({ name }),
+      data: { event: "storage.damaged", files: String(files), fileName: name },
       collapseKey: "damaged",
     });
   }
 
   /** To administrators. */
   serverDamaged(tx: Transaction, { accountId, contents, database }: EventOf<"server.damaged">): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "security",
-      title: database ? "The database is damaged" : "Stored files are damaged",
-      body: database
-        ? "The nightly check found damage in the database. Stop the server, then run: larder verify"
-        : `${contents === 1 ? "1 blob is" : `${contents} blobs are`} damaged or missing in the store. ` +
-          "Check the disk, then restore good copies: larder heal --from BACKUP",
+      title: database ? text.database : text.blobs,
+      body: database ? text.databaseText : text.blobsText({ n: contents }),
       data: { event: "server.damaged", contents: String(contents), database: String(database) },
       collapseKey: "server-damaged",
     });
@@ -211,10 +190,11 @@ export class NotificationTriggers {
 
   /** To administrators. */
   bucketAway(tx: Transaction, { accountId, problem, contents }: EventOf<"server.bucket_away">): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "security",
-      title: "The bucket is unavailable",
-      body: `${problem} ${countOnlyOnDisk(contents)} Files stored only in the bucket can't be opened until it is available again.`,
+      title: text.bucket,
+      body: text.bucketText({ problem, n: contents }),
       data: { event: "server.bucket_away", contents: String(contents) },
       collapseKey: "bucket-away",
     });
@@ -222,10 +202,11 @@ export class NotificationTriggers {
 
   /** To all devices of the account. The new device sees the message in its inbox, but gets no push. */
   deviceRegistered(tx: Transaction, { accountId, device }: EventOf<"device.registered">): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "security",
-      title: "New device",
-      body: `${shorten(device.name)} was added to your account. If this wasn't you, remove it and change your password.`,
+      title: text.device,
+      body: text.deviceText({ name: shorten(device.name) }),
       data: { event: "device.registered", ...deviceData(device) },
       unpushedDeviceId: device.id,
     });
@@ -243,12 +224,11 @@ export class NotificationTriggers {
 
   /** To all devices of the account, including the one that was signed out. */
   tokenReused(tx: Transaction, { accountId, device }: EventOf<"security.token_reused">): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "security",
-      title: "A device was signed out",
-      body:
-        `Someone may have copied the sign-in of ${shorten(device.name)}, so the device was signed out. ` +
-        "Sign in again on that device, and change your password if you don't know why this happened.",
+      title: text.reused,
+      body: text.reusedText({ name: shorten(device.name) }),
       data: { event: "security.token_reused", ...deviceData(device) },
     });
   }
@@ -258,13 +238,12 @@ export class NotificationTriggers {
     tx: Transaction,
     { accountId, what, deviceId, byAdministrator }: EventOf<"security.credentials_changed">,
   ): void {
-    const [title, sentence] = CREDENTIAL_CHANGES[what];
+    const text = this.#textsFor(accountId);
+    const change = byAdministrator === true ? text.changeTextsByAdministrator(what) : text.changeTexts(what);
     this.#notify(tx, accountId, {
       category: "security",
-      title,
-      body:
-        `${sentence}${byAdministrator === true ? " by an administrator" : ""}. ` +
-        "If this wasn't you, contact your administrator immediately.",
+      title: text.changes(what),
+      body: text.sentences({ first: change, second: text.notYou }),
       data: { event: "security.credentials_changed", what },
       unpushedDeviceId: deviceId ?? undefined,
     });
@@ -272,12 +251,11 @@ export class NotificationTriggers {
 
   /** To all devices of the account, any of which can decide. */
   massChange(tx: Transaction, { accountId, device, holdId, changes }: EventOf<"security.mass_change">): void {
+    const text = this.#textsFor(accountId);
     this.#notify(tx, accountId, {
       category: "security",
-      title: "Changes waiting for approval",
-      body:
-        `${shorten(device.name)} tried to delete or replace ${changes} files, far more than usual. ` +
-        "It can't delete or replace more until you decide.",
+      title: text.massChange,
+      body: text.massChangeText({ name: shorten(device.name), n: changes }),
       data: { event: "security.mass_change", holdId, changes: String(changes), ...deviceData(device) },
     });
   }
@@ -286,8 +264,13 @@ export class NotificationTriggers {
     this.#options.notifications.notify(tx, accountId, message);
   }
 
-  #findDevice(deviceId: number): { publicId: string; name: string } {
-    return this.#options.notifications.findDevice(deviceId) ?? { publicId: "", name: "a device" };
+  #findDevice(deviceId: number, { someDevice }: Texts): { publicId: string; name: string } {
+    return this.#options.notifications.findDevice(deviceId) ?? { publicId: "", name: someDevice };
+  }
+
+  /** The texts in the language of an account. */
+  #textsFor(accountId: number): Texts {
+    return notificationTexts(readLanguage(this.#options.users.settingsJson(accountId)));
   }
 }
 
@@ -304,20 +287,4 @@ function deviceData({ publicId, name }: DeviceFacts): Record<string, string> {
 function shorten(name: string): string {
   const characters = [...name];
   return characters.length <= NAME_CHARACTERS_MAX ? name : `${characters.slice(0, NAME_CHARACTERS_MAX - 1).join("")}…`;
-}
-
-/** Such as `4.1 GB`, with 1 KB = 1,024 bytes. */
-function formatBytes(bytes: number): string {
-  const units = ["bytes", "KB", "MB", "GB", "TB", "PB"];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ""}`;
-}
-
-function countOnlyOnDisk(contents: number): string {
-  return `${contents === 1 ? "1 blob is" : `${contents} blobs are`} stored only on the server's disk.`;
 }

@@ -21,11 +21,6 @@ export function hasPreview({ share }: OpenedShare): boolean {
   return share.passwordHash === null && share.kind !== "upload";
 }
 
-/** The text below the title: what it is, and who shares it. */
-export function describePreview(facts: readonly string[], sharer: string | undefined): string {
-  return [...facts, ...(sharer === undefined ? [] : [`Shared by ${sharer}`])].join(" · ");
-}
-
 /** The file whose thumbnail is the picture of a page: the cover of an album, or the first with a thumbnail. */
 export async function pictureOf(
   { shareAccess, albums, hasThumbnail }: PictureOptions,

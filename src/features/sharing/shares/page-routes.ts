@@ -4,14 +4,14 @@ import { AppError } from "../../../errors.ts";
 import { errorResponseOf } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readForm } from "../../../http/read-form.ts";
-import { pageResponse } from "../../../web/pages/page.ts";
+import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import {
   renderShareNotFoundPage,
   renderShareRejectedPage,
   renderUnlockPage,
   SHARE_PAGE_POLICY,
-  type SharePageFrame,
 } from "../../../web/pages/share-page.ts";
+import { shareTexts } from "../../../web/pages/share-text.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import { PAGE_ROUTE } from "../../accounts/routing/declaration.ts";
@@ -48,7 +48,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
       } catch (error) {
         const isGone = error instanceof AppError && error.reason === "not_found";
         const received = isGone ? await pages.received(params.token, request) : undefined;
-        return received ?? pageOrThrow(error, toPage(error, params.token));
+        return received ?? pageOrThrow(error, toPage(error, params.token, request));
       }
     })
     .post(
@@ -70,7 +70,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           const headers = { ...PAGE_HEADERS, location, "set-cookie": grantCookie(request, grant, location) };
           return new Response(null, { status: 303, headers });
         } catch (error) {
-          return pageOrThrow(error, toPage(error, token, true));
+          return pageOrThrow(error, toPage(error, token, request, true));
         }
       },
     )
@@ -83,10 +83,10 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
         try {
           checkOrigin(request);
           const received = await dropBox.receive(linkRequest, request);
-          return await pages.dropBox(shareAccess.open(linkRequest), linkRequest.grant, { received });
+          return await pages.dropBox(shareAccess.open(linkRequest), request, { received });
         } catch (error) {
-          if (concernsShare(error)) return pageOrThrow(error, toPage(error, token));
-          return pages.dropBox(shareAccess.open(linkRequest), linkRequest.grant, { error });
+          if (concernsShare(error)) return pageOrThrow(error, toPage(error, token, request));
+          return pages.dropBox(shareAccess.open(linkRequest), request, { error });
         }
       },
     )
@@ -99,7 +99,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           const ids = (await readForm(request, SELECTION_BYTES_MAX)).getAll("id");
           return await downloads.sendSelection(params.token, ids, request, set);
         } catch (error) {
-          return pageOrThrow(error, toPage(error, params.token));
+          return pageOrThrow(error, toPage(error, params.token, request));
         }
       },
     );
@@ -110,40 +110,48 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
  * passwords, it shows the form again.
  */
 export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions, "basePath" | "scripts">) {
-  return async (error: unknown, token: string, isUnlocking = false): Promise<Response | undefined> => {
+  return async (
+    error: unknown,
+    token: string,
+    request: Request,
+    isUnlocking = false,
+  ): Promise<Response | undefined> => {
     if (!(error instanceof AppError)) return undefined;
     const { status, headers } = errorResponseOf(error, "");
     const respond = (page: string) => pageResponse(page, status, { ...headers, ...PAGE_HEADERS });
-    const rejectedPage = (title: string, message: string) => respond(renderShareRejectedPage(basePath, title, message));
+    const frame = pageFrame(request, basePath);
+    const text = shareTexts(frame.language);
+    const rejectedPage = (title: string, message: string) => respond(renderShareRejectedPage(frame, title, message));
     const locked = async (problem?: string) => {
-      const frame: SharePageFrame = { basePath, scripts: await scripts() };
-      const page = renderUnlockPage(frame, `${basePath}/s/${token}/unlock`, problem);
+      const page = renderUnlockPage(
+        { ...frame, ...(await scripts(frame.language)) },
+        `${basePath}/s/${token}/unlock`,
+        problem,
+      );
       const policy = { "content-security-policy": SHARE_PAGE_POLICY };
       return pageResponse(page, status, { ...headers, ...PAGE_HEADERS, ...policy });
     };
     switch (error.reason) {
       case "not_found":
-        return respond(renderShareNotFoundPage(basePath));
+        return respond(renderShareNotFoundPage(frame));
       case "password_required":
         return locked();
       case "bad_credentials":
         return locked(error.message);
       case "rate_limited":
-        return isUnlocking ? locked(error.message) : rejectedPage("Too many attempts", error.message);
+        return isUnlocking ? locked(error.message) : rejectedPage(text.tooManyAttempts, error.message);
       case "share_expired":
-        return rejectedPage("This link has expired", REQUEST_NEW_LINK);
+        return rejectedPage(text.expired, text.requestNewLink);
       case "share_used_up":
-        return rejectedPage("This link has reached its download limit", REQUEST_NEW_LINK);
+        return rejectedPage(text.usedUp, text.requestNewLink);
       case "share_permission":
       case "csrf":
-        return rejectedPage("You can't do this with this link", error.message);
+        return rejectedPage(text.notAllowed, error.message);
       default:
         return undefined;
     }
   };
 }
-
-const REQUEST_NEW_LINK = "Ask the sender for a new link.";
 
 /** Whether an error concerns the link. An error that concerns the sent file is shown next to the form instead. */
 function concernsShare(error: unknown): boolean {

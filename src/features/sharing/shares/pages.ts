@@ -3,13 +3,13 @@ import { errorResponseOf } from "../../../http/error-response.ts";
 import { type Query, readChoice, queryOf } from "../../../http/fields.ts";
 import { canInline } from "../../../http/send-blob.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
-import { renderDropBoxPage, UPLOAD_FILES } from "../../../web/pages/drop-box-page.ts";
+import { renderDropBoxPage } from "../../../web/pages/drop-box-page.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
+import type { PageScripts } from "../../../web/bundle/client-files.ts";
 import type { LinkPreview } from "../../../web/pages/link-preview.ts";
-import { pageResponse } from "../../../web/pages/page.ts";
+import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import {
   describeKind,
-  formatSize,
   type PageLink,
   renderReceivedSharePage,
   renderSharePage,
@@ -17,12 +17,8 @@ import {
   type Sharer,
   type SharePageFrame,
 } from "../../../web/pages/share-page.ts";
-import {
-  countOf,
-  renderSharedFolderPage,
-  type SharedEntry,
-  type SharedView,
-} from "../../../web/pages/shared-folder-page.ts";
+import { renderSharedFolderPage, type SharedEntry, type SharedView } from "../../../web/pages/shared-folder-page.ts";
+import { sharedFolderTexts, shareTexts } from "../../../web/pages/share-text.ts";
 import { findSignIn } from "../../accounts/auth/guard.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
@@ -34,7 +30,7 @@ import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./share-se
 import type { ShareAccess } from "./share-access.ts";
 import { linkRequestOf } from "./share-requests.ts";
 import { readSharedAlbum, readSharedListing, type SharedListing } from "./listing.ts";
-import { describePreview, hasPreview, isCrawler, pictureOf } from "./link-preview.ts";
+import { hasPreview, isCrawler, pictureOf } from "./link-preview.ts";
 import { folderTitle, listedSize, relativePath, titleOf } from "./present.ts";
 import { sharerName, shownName } from "./shown-name.ts";
 import type { ShareStatistics } from "./statistics.ts";
@@ -56,7 +52,7 @@ export interface SharePagesOptions {
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
   /** The scripts of the pages, below the base path. */
-  readonly scripts: () => Promise<readonly string[]>;
+  readonly scripts: (language: string) => Promise<PageScripts>;
 }
 
 /** Headers of every page about a share. */
@@ -69,7 +65,7 @@ const READABLE = /^(text\/|application\/(json|xml|yaml|toml|javascript|typescrip
 /** Orders that the page of a folder accepts. Links from outside may have those of the API. */
 const FOLDER_SORTS = ["natural", "name", "size", "createdAt", "modifiedAt"] as const;
 const ALBUM_SORTS: PageListing["sorts"] = [
-  ["position", "album order"],
+  ["position", "position"],
   ["name", "name"],
 ];
 const VIEWS = ["list", "grid"] as const;
@@ -84,14 +80,16 @@ interface PageListing extends Pick<SharedListing, "nodes" | "total" | "page" | "
   readonly path: string;
   readonly isTop: boolean;
   readonly sort: string;
-  /** Orders to choose from, with their names. */
+  /** Orders to choose from, with the keys of their names. */
   readonly sorts: readonly (readonly [string, string])[];
 }
 
-/** The request for a page, and the address of this server in it. */
+/** The request for a page. */
 interface PageRequest {
   readonly query: Query;
+  /** The address of this server in it. */
   readonly baseUrl: string;
+  readonly frame: SharePageFrame;
 }
 
 /** What the preview of a page says. */
@@ -99,7 +97,6 @@ interface PreviewFacts {
   readonly title: string;
   readonly facts: readonly string[];
   readonly picture: FileNode | undefined;
-  readonly baseUrl: string;
 }
 
 /** The date that a page shows of files, and sorts them by. A share may hide when its photos were taken. */
@@ -121,17 +118,19 @@ export class SharePages {
     const query = queryOf(request);
     const isFirst = query["fileId"] === undefined && query["folder"] === undefined;
     if (isFirst && !isCrawler(request)) statistics.noteView(opened.share);
-    const { baseUrl } = requestContextOf(request);
-    if (opened.share.kind === "upload") {
-      return this.dropBox(opened, linkRequestOf(request, opened.token, "upload").grant, {});
-    }
-    if (opened.node.kind === "file") return this.#file(opened, opened.node, baseUrl);
+    if (opened.share.kind === "upload") return this.dropBox(opened, request, {});
+    const page: PageRequest = {
+      query,
+      baseUrl: requestContextOf(request).baseUrl,
+      frame: await this.#frame(request),
+    };
+    if (opened.node.kind === "file") return this.#file(opened, opened.node, page);
     const fileId = query["fileId"];
-    if (fileId !== undefined) return this.#file(opened, shareAccess.file(opened, fileId), baseUrl);
-    if (opened.node.kind === "album") return this.#album(opened, opened.node, { query, baseUrl });
+    if (fileId !== undefined) return this.#file(opened, shareAccess.file(opened, fileId), page);
+    if (opened.node.kind === "album") return this.#album(opened, opened.node, page);
     const defaults = { limit: ENTRIES_PER_PAGE, sorts: [...FOLDER_SORTS, dateField(opened)] as const };
     const listing = await readSharedListing(shareAccess, tree, opened, query, defaults);
-    return this.#folder(opened, listing, { query, baseUrl });
+    return this.#folder(opened, listing, page);
   }
 
   /** The page of a share between accounts, if its recipient is signed in. */
@@ -140,7 +139,7 @@ export class SharePages {
     const opened = user === undefined ? undefined : this.#options.shareAccess.findReceived(token, user);
     if (opened === undefined) return undefined;
     const { node, owner, share } = opened;
-    const page = renderReceivedSharePage(this.#options.basePath, {
+    const page = renderReceivedSharePage(pageFrame(request, this.#options.basePath), {
       name: titleOf(node),
       ownerName: owner.name || owner.email,
       canWrite: share.canWrite,
@@ -148,22 +147,20 @@ export class SharePages {
     return pageResponse(page, 200, PAGE_HEADERS);
   }
 
-  /**
-   * The form of a drop box, with the result for the last file.
-   * @param grant this visitor's grant, if the share has a password
-   */
+  /** The form of a drop box, with the result for the last file. */
   async dropBox(
     opened: OpenedShare,
-    grant: string | undefined,
+    request: Request,
     last: { received?: DroppedFile; error?: unknown },
   ): Promise<Response> {
     const { basePath, dropBox } = this.#options;
     const { received } = last;
+    const { grant } = linkRequestOf(request, opened.token, "upload");
     const failure = last.error === undefined ? undefined : errorResponseOf(last.error, "");
     const address = `${basePath}/api/public/${opened.token}`;
     const isLocked = opened.share.passwordHash !== null;
-    const page = renderDropBoxPage(await this.#frame(), {
-      title: opened.share.label ?? UPLOAD_FILES,
+    const page = renderDropBoxPage(await this.#frame(request), {
+      title: opened.share.label ?? undefined,
       sharer: this.#sharerOf(opened),
       uploadUrl: `${this.#urlOf(opened)}/upload`,
       resumableUrl: `${address}/tus`,
@@ -176,7 +173,7 @@ export class SharePages {
     return pageResponse(page, failure?.status ?? (received === undefined ? 200 : 201), FRAMED_HEADERS);
   }
 
-  async #file(opened: OpenedShare, file: FileNode, baseUrl: string): Promise<Response> {
+  async #file(opened: OpenedShare, file: FileNode, { frame, baseUrl }: PageRequest): Promise<Response> {
     const { hasThumbnail, sender } = this.#options;
     const isInFolder = opened.node.kind !== "file";
     const url = `${this.#urlOf(opened)}/download?${isInFolder ? `fileId=${file.publicId}&` : ""}`;
@@ -185,8 +182,10 @@ export class SharePages {
       : { mediaType: file.mediaType, sizeBytes: file.sizeBytes };
     const isFree = isPreviewFree(opened);
     const fileName = shownName(opened, file);
-    const facts = [describeKind(content.mediaType, fileName), formatSize(content.sizeBytes)];
-    const page = renderSharePage(await this.#frame(), {
+    const { language } = frame;
+    const size = shareTexts(language).size({ bytes: content.sizeBytes });
+    const facts = [describeKind(language, content.mediaType, fileName), size];
+    const page = renderSharePage(frame, {
       fileName,
       ...content,
       downloadUrl: url.slice(0, -1),
@@ -196,7 +195,7 @@ export class SharePages {
       folder: isInFolder ? this.#folderOf(opened, file) : undefined,
       expiresAtMs: opened.share.expiresAtMs,
       sharer: this.#sharerOf(opened),
-      preview: this.#preview(opened, { title: fileName, facts, picture: file, baseUrl }),
+      preview: this.#preview(opened, { title: fileName, facts, picture: file }, { language, baseUrl }),
     });
     return pageResponse(page, 200, FRAMED_HEADERS);
   }
@@ -241,7 +240,10 @@ export class SharePages {
     );
   }
 
-  async #list(opened: OpenedShare, listing: PageListing, { query, baseUrl }: PageRequest): Promise<Response> {
+  async #list(opened: OpenedShare, listing: PageListing, request: PageRequest): Promise<Response> {
+    const { query, baseUrl, frame } = request;
+    const { language } = frame;
+    const text = sharedFolderTexts(language);
     const { page, limit, total, sort, order } = listing;
     const pages = Math.max(1, Math.ceil(total / limit));
     const chosenView = readChoice(query["view"], "view", VIEWS);
@@ -252,8 +254,8 @@ export class SharePages {
     };
     const canArchive = !opened.share.hidesLocation;
     const picture = await pictureOf(this.#options, opened, listing.nodes);
-    const preview = { title: listing.name, facts: [countOf(total)], picture, baseUrl };
-    const html = renderSharedFolderPage(await this.#frame(), {
+    const preview = { title: listing.name, facts: [text.items({ n: total })], picture };
+    const html = renderSharedFolderPage(frame, {
       kind: listing.kind,
       name: listing.name,
       description: listing.description ?? "",
@@ -261,12 +263,12 @@ export class SharePages {
       entries: listing.nodes.map((node) => this.#entry(opened, node, view === "grid")),
       total,
       sorts: listing.sorts.map(([field, name]) => ({
-        name,
+        name: text.sorts(name),
         isChosen: field === sort,
         url: urlOf({ sort: field, order: field === sort && order === "asc" ? "desc" : "asc" }),
       })),
       views: VIEWS.map((each) => ({
-        name: each,
+        name: text.views(each),
         isChosen: each === view,
         url: urlOf({ view: each, page: String(page) }),
       })),
@@ -279,7 +281,7 @@ export class SharePages {
       selectionUrl: canArchive ? `${this.#urlOf(opened)}/archive` : undefined,
       expiresAtMs: opened.share.expiresAtMs,
       sharer: this.#sharerOf(opened),
-      preview: this.#preview(opened, preview),
+      preview: this.#preview(opened, preview, { language, baseUrl }),
     });
     return pageResponse(html, 200, FRAMED_HEADERS);
   }
@@ -354,17 +356,24 @@ export class SharePages {
     return { name, pictureUrl: version === null ? undefined : `${this.#urlOf(opened)}/sharer?v=${version}` };
   }
 
-  #preview(opened: OpenedShare, { title, facts, picture, baseUrl }: PreviewFacts): LinkPreview | undefined {
+  #preview(
+    opened: OpenedShare,
+    { title, facts, picture }: PreviewFacts,
+    { language, baseUrl }: { readonly language: string; readonly baseUrl: string },
+  ): LinkPreview | undefined {
     if (!hasPreview(opened)) return undefined;
     const hasPicture = picture !== undefined && this.#options.hasThumbnail(picture);
     const query = opened.node.kind === "file" || picture === undefined ? "" : `?fileId=${picture.publicId}`;
     const pictureUrl = hasPicture ? `${baseUrl}/s/${opened.token}/picture${query}` : undefined;
-    return { title, description: describePreview(facts, this.#sharerOf(opened)?.name), pictureUrl };
+    const sharer = this.#sharerOf(opened);
+    const sharedBy = sharer === undefined ? [] : [shareTexts(language).sharedBy({ name: sharer.name })];
+    return { title, description: [...facts, ...sharedBy].join(" · "), pictureUrl };
   }
 
-  async #frame(): Promise<SharePageFrame> {
+  async #frame(request: Request): Promise<SharePageFrame> {
     const { basePath, scripts } = this.#options;
-    return { basePath, scripts: await scripts() };
+    const frame = pageFrame(request, basePath);
+    return { ...frame, ...(await scripts(frame.language)) };
   }
 }
 

@@ -52,7 +52,7 @@ interface ShareDownloadsOptions {
   readonly archiveSender: Pick<ArchiveSender, "send">;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
   /** The page for a browser whose request is rejected; undefined if the error itself is the response. */
-  readonly renderRejection: (error: unknown, token: string) => Promise<Response | undefined>;
+  readonly renderRejection: (error: unknown, token: string, request: Request) => Promise<Response | undefined>;
 }
 
 /** Sends the content of shares. */
@@ -106,7 +106,7 @@ export class ShareDownloads {
       return await this.send(token, request, set);
     } catch (error) {
       const wantsPage = request.headers.get("accept")?.includes("text/html") === true;
-      const page = wantsPage ? await this.#options.renderRejection(error, token) : undefined;
+      const page = wantsPage ? await this.#options.renderRejection(error, token, request) : undefined;
       if (page === undefined) throw error;
       return page;
     }

@@ -162,7 +162,7 @@ test("failed uploads share a message of their own", async () => {
     );
   }
   expect(bench.inbox(ann, tablet)).toEqual([
-    "2 files could not be uploaded from Pixel 8. The most recent is c.jpg: the uploaded data does not match its checksum.",
+    "2 files could not be uploaded from Pixel 8. The most recent is c.jpg. The uploaded data does not match its checksum.",
     "a.jpg was uploaded from Pixel 8.",
   ]);
 });
@@ -190,7 +190,7 @@ test("a storage warning states the usage in readable units", async () => {
     "80",
   ]);
   expect(bench.inbox(ann, phone)[0]).toBe(
-    "You have used 4.8 GB of 5.0 GB. Delete files you don't need, or ask for more storage.",
+    "You have used 4.8 GB of 5 GB. Delete files you don't need, or ask for more storage.",
   );
   expect(bench.inbox(ann, phone)[1]).toContain("You can't upload files until you free up space.");
 });

@@ -1,7 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { LANGUAGES } from "../../../../translations/languages.ts";
+import { chooseAvailable, LANGUAGES } from "../../../../translations/languages.ts";
 import { messageOf } from "../../../api/http.ts";
+import { basePath } from "../../../base/address.ts";
 import { setTheme, THEMES, useTheme } from "../../../base/theme.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -16,6 +17,8 @@ import { type AccountSettings, useChangeSettings, useResource } from "../api.ts"
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import { Form } from "../../../ui/form.tsx";
+
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 /** Theme, language and view. */
 export function AppearanceSection() {
@@ -66,11 +69,23 @@ function StartPageCard() {
 
 function LanguageCard() {
   const [language, setLanguage] = useState(readStored("locale") ?? "");
+  const change = useChangeSettings();
+  const save = useMutation({
+    mutationFn: (tag: string) => change({ language: tag === "" ? chooseAvailable(navigator.languages) : tag }),
+    onSuccess: (_, tag) => {
+      writeStored("locale", tag === "" ? undefined : tag);
+      writeLanguageCookie(tag);
+      // Text is looked up once, before the first render.
+      window.location.reload();
+    },
+    onError: (error) => {
+      setLanguage(readStored("locale") ?? "");
+      toast({ text: messageOf(error), tone: "danger", id: "settings" });
+    },
+  });
   const choose = (tag: string) => {
     setLanguage(tag);
-    writeStored("locale", tag === "" ? undefined : tag);
-    // Text is looked up once, before the first render.
-    window.location.reload();
+    save.mutate(tag);
   };
   return (
     <Card title={text.language} description={text.languageLead}>
@@ -87,6 +102,14 @@ function LanguageCard() {
       />
     </Card>
   );
+}
+
+/** Stores the language of the pages of the server. @param tag empty to follow the browser */
+function writeLanguageCookie(tag: string): void {
+  const isSecure = window.location.protocol === "https:";
+  const attributes = `Path=${basePath() || "/"}; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+  // oxlint-disable-next-line unicorn/no-document-cookie -- browsers offer the other way only over HTTPS
+  document.cookie = `larder_language=${tag}; ${attributes}; Max-Age=${tag === "" ? 0 : YEAR_SECONDS}`;
 }
 
 function FilesCard({ settings }: { settings: AccountSettings }) {

@@ -1,0 +1,21 @@
+/** The texts of pages that the server renders. These pages run without the web app. */
+import type { Translation } from "../../translations/text-table.ts";
+import { setRegion } from "./format.ts";
+import { setTranslation } from "./text.ts";
+
+/**
+ * Loads the texts in the language of the page, whose address the server has written into the page. Without them, the
+ * page is better in English than not usable.
+ */
+export async function loadPageTexts(): Promise<void> {
+  const { lang, dataset } = document.documentElement;
+  setRegion(navigator.languages.find((preferred) => preferred.startsWith(`${lang}-`)));
+  const address = dataset["texts"];
+  if (address === undefined) return;
+  try {
+    const { default: texts }: { default: Translation } = await import(address);
+    setTranslation(texts);
+  } catch {
+    return;
+  }
+}
