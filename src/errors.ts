@@ -1,3 +1,5 @@
+import { type Message, say, size } from "./translations/say.ts";
+
 /**
  * The stable snake_case reasons that the API returns in `error.details.reason`. Only `http/error-response.ts` maps them
  * to a status and a code.
@@ -79,38 +81,47 @@ export type Reason = (typeof REASONS)[number];
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /**
- * An error whose message is sent to the client: what happened, then what to do. Only the log contains `cause`; it never
- * leaves the server.
+ * An error whose message is sent to the client: what happened, then what to do. `message` is the English text, for logs
+ * and the command line. Only the log contains `cause`; it never leaves the server.
  */
 export class AppError extends Error {
   readonly reason: Reason;
+  /** The message in a form that can be translated. */
+  readonly text: Message;
   readonly details: ErrorDetails;
 
-  constructor(reason: Reason, message: string, details: ErrorDetails = {}, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(reason: Reason, text: Message, details: ErrorDetails = {}, cause?: unknown) {
+    super(text.english, cause === undefined ? undefined : { cause });
     this.name = "AppError";
     this.reason = reason;
+    this.text = text;
     this.details = details;
   }
 }
 
 /** An {@link AppError} for one request field, which `details.field` names. */
-export function invalidField(field: string, message: string, details: ErrorDetails = {}): AppError {
-  return new AppError("invalid_field", message, { field, ...details });
+export function invalidField(field: string, text: Message, details: ErrorDetails = {}): AppError {
+  return new AppError("invalid_field", text, { field, ...details });
 }
 
 /** The same error for what does not exist and for what belongs to another account, so that it reveals no existence. */
-export function notFound(what: string): AppError {
-  return new AppError("not_found", `${what} was not found. Check the ID, or reload the list.`);
+export function notFound(what: Message): AppError {
+  return new AppError("not_found", say`${what} Check the ID, or reload the list.`);
+}
+
+/** The message for content that would exceed the storage limit. @param freeBytes negative if more is stored already */
+export function needsMoreSpace(requiredBytes: number, freeBytes: number, limitBytes: number): Message {
+  const leftBytes = Math.max(0, freeBytes);
+  return say`This needs ${size(requiredBytes)}, but you have ${size(leftBytes, `${leftBytes}`)} of ${size(limitBytes)} left. Delete files, or ask your administrator for more storage.`;
 }
 
 /** The error for an address that no route has. */
 export function unknownAddress(): AppError {
-  return new AppError("not_found", "This address does not exist. See /docs for a list of addresses.");
+  return new AppError("not_found", say`This address does not exist. See /docs for a list of addresses.`);
 }
 
 /** Adds the plan to a quota error; returns any other error unchanged. */
 export function withPlan<E>(error: E, plan: string): E | AppError {
   if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
-  return new AppError(error.reason, error.message, { ...error.details, plan });
+  return new AppError(error.reason, error.text, { ...error.details, plan });
 }

@@ -7,15 +7,23 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { englishTexts as clientTexts } from "../../src/client/base/text.ts";
 import { englishTexts as serverTexts } from "../../src/translations/server-texts.ts";
-import type { Translation } from "../../src/translations/text-table.ts";
+import type { TextTable, Translation } from "../../src/translations/text-table.ts";
+import { findMessages } from "./errors.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
 /** The files of a language, without their extension. */
-export const TEXT_FILES = ["client", "server"] as const;
+export const TEXT_FILES = ["client", "server", "errors"] as const;
 
-/** Returns the English texts of a file: each feature with its texts, in alphabetical order of the features. */
-export async function collectTexts(file: (typeof TEXT_FILES)[number]): Promise<Translation> {
+/**
+ * Returns the English texts of a file: each feature with its texts, in alphabetical order of the features. Errors have
+ * no keys: each message has its English text as the key.
+ */
+export async function collectTexts(file: (typeof TEXT_FILES)[number]): Promise<Translation | TextTable> {
+  if (file === "errors") {
+    const { templates } = await findMessages();
+    return Object.fromEntries(templates.map((template) => [template, template]));
+  }
   const [pattern, define, texts] =
     file === "client"
       ? (["src/client/**/*.ts", "= defineText(", clientTexts] as const)

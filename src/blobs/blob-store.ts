@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { say } from "../translations/say.ts";
 import { type Digest, toChecksum } from "./digest.ts";
 
 /** A stored blob, as the database needs to know it. */
@@ -135,7 +136,7 @@ export interface BlobWriter {
 export function contentDamaged(digest: Digest): AppError {
   return new AppError(
     "content_damaged",
-    "This file is damaged on the server. Upload the same file again, or ask your administrator to restore it.",
+    say`This file is damaged on the server. Upload the same file again, or ask your administrator to restore it.`,
     { checksum: toChecksum(digest) },
   );
 }
@@ -144,7 +145,7 @@ export function contentDamaged(digest: Digest): AppError {
 export function contentMissing(digest: Digest): AppError {
   return new AppError(
     "content_missing",
-    "This file is missing on the server. Upload the same file again, or ask your administrator to restore it.",
+    say`This file is missing on the server. Upload the same file again, or ask your administrator to restore it.`,
     { checksum: toChecksum(digest) },
   );
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { say } from "../translations/say.ts";
 
 /** The sha256 of a blob as 64 lower-case hex digits. The API writes it as `sha256:<hex>`. */
 export type Digest = string & { readonly brand: "Digest" };
@@ -8,7 +9,7 @@ const HEX = /^[0-9a-f]{64}$/;
 /** @throws AppError invalid_field when `text` is not 64 lower-case hex digits. */
 export function toDigest(text: string): Digest {
   if (!isDigest(text))
-    throw new AppError("invalid_field", "A SHA-256 digest must have 64 lowercase hexadecimal digits.");
+    throw new AppError("invalid_field", say`A SHA-256 digest must have 64 lowercase hexadecimal digits.`);
   return text;
 }
 
@@ -24,7 +25,7 @@ export function isDigest(text: string): text is Digest {
 export function parseChecksum(text: string, field = "checksum"): Digest {
   const hex = text.startsWith("sha256:") ? text.slice("sha256:".length) : "";
   if (!isDigest(hex)) {
-    throw new AppError("invalid_field", `${field} must be "sha256:" followed by 64 lowercase hexadecimal digits.`, {
+    throw new AppError("invalid_field", say`${field} must be "sha256:" followed by 64 lowercase hexadecimal digits.`, {
       field,
     });
   }

@@ -38,6 +38,7 @@ import { Quarantine } from "./quarantine.ts";
 import { RemoteReader, type RemoteStore } from "./remote.ts";
 import { SyncQueue } from "./sync-queue.ts";
 import { errorCode } from "../lib/error.ts";
+import { say } from "../translations/say.ts";
 
 /** Dependencies of {@link DiskBlobStore}. */
 interface DiskBlobStoreOptions {
@@ -332,10 +333,8 @@ export class DiskBlobStore implements BlobStore {
 
   async #checkWritten(digest: Digest): Promise<void> {
     if ((await this.hash(digest)) === digest) return;
-    throw new AppError(
-      "storage_error",
-      "The server could not store the file correctly. Try again, or ask your administrator to check the disk.",
-    );
+    const message = say`The server could not store the file correctly. Try again, or ask your administrator to check the disk.`;
+    throw new AppError("storage_error", message);
   }
 
   #onLeaseEnd(digest: Digest, { isNamed, isNew, isSent }: EndedLease): void {

@@ -5,6 +5,7 @@
 import * as fs from "node:fs";
 import { AppError } from "../errors.ts";
 import { errorCode } from "../lib/error.ts";
+import { say } from "../translations/say.ts";
 
 /** Calls of the operating system, as Node names them. Each throws the system's error, untranslated. */
 export interface Disk {
@@ -55,7 +56,7 @@ export function translateDiskError(error: unknown): AppError {
   if (code === "ENOSPC" || code === "EDQUOT") {
     return new AppError(
       "disk_full",
-      "The server's disk is full. Ask your administrator to free up space, then send the file again.",
+      say`The server's disk is full. Ask your administrator to free up space, then send the file again.`,
       {},
       error,
     );
@@ -63,20 +64,20 @@ export function translateDiskError(error: unknown): AppError {
   if (code === "EROFS") {
     return new AppError(
       "storage_error",
-      "The server's disk is read-only. Ask your administrator to check it.",
+      say`The server's disk is read-only. Ask your administrator to check it.`,
       {},
       error,
     );
   }
   if (code === "EIO") {
-    return new AppError("storage_error", "The server's disk failed. Ask your administrator to check it.", {}, error);
+    return new AppError("storage_error", say`The server's disk failed. Ask your administrator to check it.`, {}, error);
   }
   if (isExhausted(error)) {
-    return new AppError("overloaded", "The server is overloaded. Try again in a few seconds.", {}, error);
+    return new AppError("overloaded", say`The server is overloaded. Try again in a few seconds.`, {}, error);
   }
   return new AppError(
     "storage_error",
-    "The server could not store or read the file. Ask your administrator to check the server log.",
+    say`The server could not store or read the file. Ask your administrator to check the server log.`,
     {},
     error,
   );

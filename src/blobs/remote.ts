@@ -1,5 +1,6 @@
 /** Blobs in a remote store: what the blob store needs of it, and how blobs are fetched from it. */
 import { AppError } from "../errors.ts";
+import { say } from "../translations/say.ts";
 import {
   type BlobIndex,
   type BlobRef,
@@ -210,7 +211,7 @@ export class RemoteReader {
       tooLarge: () =>
         new AppError(
           "content_damaged",
-          "This file is damaged on the server. Upload the same file again, or ask your administrator to restore it.",
+          say`This file is damaged on the server. Upload the same file again, or ask your administrator to restore it.`,
         ),
     });
   }

@@ -1,5 +1,6 @@
 /** The kinds of settings. The settings are in `settings.ts`. */
 import { formatDuration } from "../lib/duration.ts";
+import { type Message, say } from "../translations/say.ts";
 import { formatSize, parseDuration, parseSize } from "./quantities.ts";
 
 /** An unparsed value: text from a flag or the environment, or a value in larder.toml. */
@@ -8,6 +9,10 @@ type RawValue = unknown;
 /** Rejects a value. The message completes "KEY …", such as "must be a whole number". */
 export class BadValue extends Error {
   override readonly name = "BadValue";
+
+  constructor(readonly text: Message) {
+    super(text.english);
+  }
 }
 
 /** The unit that is added to a setting's name in the program: `gcGrace` is `config.gcGraceMs`. */
@@ -80,7 +85,7 @@ export function toggle(preset: boolean, help: string): Setting<boolean> {
         const word = String(raw).trim().toLowerCase();
         if (TRUE_WORDS.includes(word)) return true;
         if (FALSE_WORDS.includes(word)) return false;
-        throw new BadValue('must be "on" or "off"');
+        throw new BadValue(say`must be "on" or "off"`);
       },
       format: (value) => (value ? "on" : "off"),
     },
@@ -99,7 +104,7 @@ export function choice<const W extends string>(choices: readonly W[], preset: No
       placeholder: choices.join("|"),
       parse(raw) {
         const found = choices.find((name) => name === String(raw).trim().toLowerCase());
-        if (found === undefined) throw new BadValue(`must be one of: ${choices.join(", ")}`);
+        if (found === undefined) throw new BadValue(say`must be one of: ${choices.join(", ")}`);
         return found;
       },
       format: (value) => value,
@@ -138,9 +143,9 @@ export function factor(preset: number, help: string): Setting<number> {
       parse(raw) {
         const value = typeof raw === "string" && raw.trim() !== "" ? Number(raw) : raw;
         if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) {
-          throw new BadValue("must be a number above 0");
+          throw new BadValue(say`must be a number above 0`);
         }
-        if (value > FACTOR_MAX) throw new BadValue(`must be at most ${FACTOR_MAX}`);
+        if (value > FACTOR_MAX) throw new BadValue(say`must be at most ${FACTOR_MAX}`);
         return value;
       },
       format: String,
@@ -172,8 +177,8 @@ export function duration(min: string, max: string, preset: string, help: string)
     placeholder: "duration",
     parse(raw) {
       const ms = typeof raw === "string" ? parseDuration(raw) : undefined;
-      if (ms === undefined) throw new BadValue('must be a duration with a unit, such as "30s", "12h", or "7d"');
-      if (ms < minMs || ms > maxMs) throw new BadValue(`must be between ${min} and ${max}`);
+      if (ms === undefined) throw new BadValue(say`must be a duration with a unit, such as "30s", "12h", or "7d"`);
+      if (ms < minMs || ms > maxMs) throw new BadValue(say`must be between ${min} and ${max}`);
       return ms;
     },
     format: formatDuration,
@@ -240,8 +245,8 @@ export function list(accepts: string, readEntry: (entry: string) => string, help
 
 /** A path on the machine. A relative path is in `directory`. */
 export function readPath(path: string, directory: string): string {
-  if (path === "") throw new BadValue("must not be empty");
-  if (path.includes("\0")) throw new BadValue("must not contain a NUL character");
+  if (path === "") throw new BadValue(say`must not be empty`);
+  if (path.includes("\0")) throw new BadValue(say`must not contain a NUL character`);
   return path.startsWith("/") ? path : `${directory}/${path}`;
 }
 
@@ -252,7 +257,7 @@ const sizeKind: SettingKind<number> = {
   parse(raw) {
     const bytes = typeof raw === "string" ? parseSize(raw) : raw;
     if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes < 0) {
-      throw new BadValue('must be a number of bytes, or a size such as "10MB" or "1.5GB"');
+      throw new BadValue(say`must be a number of bytes, or a size such as "10MB" or "1.5GB"`);
     }
     return bytes;
   },
@@ -260,7 +265,6 @@ const sizeKind: SettingKind<number> = {
 };
 
 function integerKind(min: number, max: number): SettingKind<number> {
-  const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   return {
     shape: { type: "integer", min, max },
     accepts: "whole number",
@@ -268,7 +272,11 @@ function integerKind(min: number, max: number): SettingKind<number> {
     parse(raw) {
       const value = typeof raw === "string" && /^\d+$/.test(raw.trim()) ? Number(raw) : raw;
       if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
-        throw new BadValue(`must be a whole number ${bounds}`);
+        throw new BadValue(
+          max === Number.MAX_SAFE_INTEGER
+            ? say`must be a whole number of at least ${min}`
+            : say`must be a whole number from ${min} to ${max}`,
+        );
       }
       return value;
     },
@@ -294,5 +302,5 @@ function firstWord(accepts: string): string {
 
 function asText(raw: RawValue): string {
   if (typeof raw === "string") return raw.trim();
-  throw new BadValue("must be text in quotes");
+  throw new BadValue(say`must be text in quotes`);
 }

@@ -3,6 +3,7 @@ import type { Log } from "../lib/log.ts";
 import type { Bindable, ReadReply, ReadRequest, ReadStatement } from "./reader.worker.ts";
 import { requireDescriptors } from "../lib/descriptors.ts";
 import { endThread } from "../lib/end-thread.ts";
+import { say } from "../translations/say.ts";
 
 /** A statement, with the type of its result for the compiler. */
 export interface Read<Result> extends ReadStatement {
@@ -76,7 +77,7 @@ export class Reader {
    */
   read<const Reads extends readonly Read<unknown>[]>(statements: Reads): Promise<Results<Reads>> {
     if (this.#waiting.size >= WAITING_MAX) {
-      const message = "Too many searches are in progress. Try again in a few seconds.";
+      const message = say`Too many searches are in progress. Try again in a few seconds.`;
       return Promise.reject(new AppError("overloaded", message));
     }
     const id = ++this.#lastId;
@@ -92,7 +93,7 @@ export class Reader {
   close(): void {
     clearTimeout(this.#idle);
     this.#endThread();
-    this.#failAll(new AppError("shutting_down", "The server is stopping. Try again in a few seconds."));
+    this.#failAll(new AppError("shutting_down", say`The server is stopping. Try again in a few seconds.`));
   }
 
   /** Resolves when the connection of the last thread is closed, but at the latest two seconds after its end began. */
@@ -108,7 +109,7 @@ export class Reader {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
       this.#log.error("The database reader thread exited; the next query restarts it.", { why });
-      this.#failAll(new AppError("database_error", "The search broke off. Try again.", {}, new Error(why)));
+      this.#failAll(new AppError("database_error", say`The search broke off. Try again.`, {}, new Error(why)));
     };
     worker.onerror = (event) => died(event.message);
     worker.addEventListener("close", () => died("closed"));
@@ -122,7 +123,7 @@ export class Reader {
     this.#endWhenIdle();
     if ("results" in reply) waiting?.resolve(reply.results);
     else {
-      const message = "The database could not complete the request. Ask your administrator to check the server log.";
+      const message = say`The database could not complete the request. Ask your administrator to check the server log.`;
       const cause = Object.assign(new Error(reply.error), { code: reply.code });
       waiting?.reject(new AppError("database_error", message, {}, cause));
     }

@@ -8,6 +8,7 @@ import { SQLiteError } from "bun:sqlite";
 import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import { outsideRequests } from "../lib/async-context.ts";
+import { say } from "../translations/say.ts";
 import { CommitStatistics } from "./commit-statistics.ts";
 import { endSharedReads } from "./shared-reads.ts";
 
@@ -364,22 +365,14 @@ export class Writer {
 export function translateSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   if (isBusy(error)) {
-    return new AppError("database_busy", "The database is busy. Try again in a few seconds.", {}, error);
+    return new AppError("database_busy", say`The database is busy. Try again in a few seconds.`, {}, error);
   }
   if (isFull(error)) {
-    return new AppError(
-      "disk_full",
-      "The server's disk is full. Ask your administrator to free up space, then try again.",
-      {},
-      error,
-    );
+    const message = say`The server's disk is full. Ask your administrator to free up space, then try again.`;
+    return new AppError("disk_full", message, {}, error);
   }
-  return new AppError(
-    "database_error",
-    "The database could not complete the request. Ask your administrator to check the server log.",
-    {},
-    error,
-  );
+  const message = say`The database could not complete the request. Ask your administrator to check the server log.`;
+  return new AppError("database_error", message, {}, error);
 }
 
 function isFull(error: unknown): boolean {

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { AppError, invalidField, unknownAddress } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import { nameRequest } from "../lib/async-context.ts";
+import { anyOf, say } from "../translations/say.ts";
 import { errorResponseOf, DEFAULT_RETRY_AFTER_S } from "./error-response.ts";
 import {
   beginRequestContext,
@@ -11,6 +12,7 @@ import {
   type ResponseState,
 } from "./request-context.ts";
 import { ClientGoneError } from "./request-body.ts";
+import { schemaProblem } from "./schema-problem.ts";
 
 /** Dependencies of the base hooks. */
 export interface BaseOptions extends RequestContextSettings {
@@ -118,7 +120,7 @@ function presentError(options: BaseOptions, { code, error, request, set }: Faile
     // No client reads this response, but the log and the metrics count its status.
     return new Response(null, { status: CLIENT_GONE });
   }
-  const response = errorResponseOf(known, requestId);
+  const response = errorResponseOf(known, requestId, request);
   if (response.status === 500) {
     log.error("Request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
   }
@@ -160,10 +162,10 @@ export function withRetryAfter(request: Request, response: Response): Response {
 export function gate(options: { isDraining: () => boolean; isOverloaded: () => boolean }) {
   return new Elysia({ name: "gate" }).onRequest(() => {
     if (options.isDraining()) {
-      throw new AppError("shutting_down", "The server is stopping. Try again in a few seconds.");
+      throw new AppError("shutting_down", say`The server is stopping. Try again in a few seconds.`);
     }
     if (options.isOverloaded()) {
-      throw new AppError("overloaded", "The server is handling too many requests. Try again in a few seconds.");
+      throw new AppError("overloaded", say`The server is handling too many requests. Try again in a few seconds.`);
     }
   });
 }
@@ -202,16 +204,14 @@ function toAppError(
   if (code === "NOT_FOUND") {
     const allow = methodsOf(path);
     if (allow.length === 0) return unknownAddress();
-    return new AppError(
-      "method_not_allowed",
-      `${method} is not supported at this address. Use ${allow.join(" or ")}.`,
-      { allow },
-    );
+    return new AppError("method_not_allowed", say`${method} is not supported at this address. Use ${anyOf(allow)}.`, {
+      allow,
+    });
   }
   if (code === "PARSE")
-    return new AppError("invalid_json", "The request body is not valid JSON. Check its syntax.", {}, error);
+    return new AppError("invalid_json", say`The request body is not valid JSON. Check its syntax.`, {}, error);
   if (code === "INVALID_COOKIE_SIGNATURE")
-    return new AppError("invalid_token", "The session cookie is not valid. Sign in again.");
+    return new AppError("invalid_token", say`The session cookie is not valid. Sign in again.`);
   if (code === "VALIDATION") return toInvalidField(error);
   return error;
 }
@@ -224,9 +224,8 @@ function toInvalidField(error: unknown): unknown {
   const detail = typeof first === "object" && first !== null ? first : {};
   const path = "path" in detail && typeof detail.path === "string" ? detail.path : "";
   const field = path.slice(1).replaceAll("/", ".") || String(error.type);
-  const problem =
-    "message" in detail && typeof detail.message === "string" ? detail.message : "the value is not allowed";
-  return invalidField(field, `${field} is not valid: ${problem}. See /docs for the allowed values.`);
+  const problem = "message" in detail && typeof detail.message === "string" ? detail.message : undefined;
+  return invalidField(field, schemaProblem(field, problem));
 }
 
 /**

@@ -14,6 +14,7 @@
  * Only the time during which nothing arrives counts, not the time that the server needs.
  */
 import { AppError } from "../errors.ts";
+import { plural, say } from "../translations/say.ts";
 
 /** The kind of a body, which sets its limits. */
 export type BodyKind = "small" | "guestFile" | "file";
@@ -210,9 +211,13 @@ export class BodyPace {
 }
 
 function tooSlow(): AppError {
-  return new AppError("body_timeout", "The request took too long to arrive. Send it again over a faster connection.", {
-    limitSeconds: SMALL_BODY_MS / 1000,
-  });
+  return new AppError(
+    "body_timeout",
+    say`The request took too long to arrive. Send it again over a faster connection.`,
+    {
+      limitSeconds: SMALL_BODY_MS / 1000,
+    },
+  );
 }
 
 /** The error of a request whose address has too many unfinished bodies. */
@@ -224,8 +229,7 @@ export class TooManyBodiesError extends AppError {
   ) {
     super(
       "rate_limited",
-      `Your address has too many unfinished requests (${limit}). Finish some, or try again in ` +
-        `${retryAfterSeconds} seconds.`,
+      say`Your address has too many unfinished requests (${limit}). Finish some, or try again in ${plural(retryAfterSeconds, { one: "# second", other: "# seconds" })}.`,
       { resource: "bodies", limit, retryAfter: retryAfterSeconds },
     );
   }

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { say } from "../translations/say.ts";
 import { declaredBytes, readBody } from "./request-body.ts";
 
 /** The maximum size of a body in JSON or XML. */
@@ -17,7 +18,7 @@ export async function readDocument(
   take: (bytes: Uint8Array) => Promise<void> | void,
 ): Promise<number> {
   const reject = () => {
-    throw new AppError("body_too_large", `The ${format} body is larger than 1 MiB. Send less data in one request.`, {
+    throw new AppError("body_too_large", say`The ${format} body is larger than 1 MiB. Send less data in one request.`, {
       limit: DOCUMENT_BYTES_MAX,
     });
   };

@@ -1,5 +1,8 @@
 /** Maps each reason to a status and a code. The OpenAPI document uses the same table. */
 import { AppError, type ErrorDetails, type Reason } from "../errors.ts";
+import { translateMessage } from "../translations/error-texts.ts";
+import { say } from "../translations/say.ts";
+import { requestLanguage } from "./language.ts";
 
 /** `error.code` of the API. */
 type ErrorCode =
@@ -111,28 +114,34 @@ interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The response for an error. Anything that is not an {@link AppError} becomes `unexpected`, without its message. */
-export function errorResponseOf(error: unknown, requestId: string): ErrorResponse {
-  const known =
-    error instanceof AppError
-      ? error
-      : new AppError(
-          "unexpected",
-          "Something went wrong on the server. Try again. If this keeps happening, contact your administrator.",
-        );
+/** The message of an error that may contain secrets. */
+export const UNEXPECTED = say`Something went wrong on the server. Try again. If this keeps happening, contact your administrator.`;
+
+/** The message of an error in the language of the request. */
+export function errorText({ text }: AppError, request: Request): string {
+  return translateMessage(text, requestLanguage(request));
+}
+
+/**
+ * The response for an error. Anything that is not an {@link AppError} becomes `unexpected`, without its message.
+ * @param request by which the language of the message is chosen; English without one
+ */
+export function errorResponseOf(error: unknown, requestId: string, request?: Request): ErrorResponse {
+  const known = error instanceof AppError ? error : new AppError("unexpected", UNEXPECTED);
   const [status, code] = ERROR_RESPONSES[known.reason];
+  const message = request === undefined ? known.message : errorText(known, request);
   const details = { ...detailsOf(known), ...(status >= 500 && { requestId }) };
   return {
     status,
-    body: { success: false, error: { code, message: known.message, details } },
+    body: { success: false, error: { code, message, details } },
     headers: headersOf(known),
   };
 }
 
 /** An error inside a response that lists a result for each item (move, copy). */
-export function errorItem(error: AppError): ErrorBody["error"] {
+export function errorItem(error: AppError, request: Request): ErrorBody["error"] {
   const [, code] = ERROR_RESPONSES[error.reason];
-  return { code, message: error.message, details: detailsOf(error) };
+  return { code, message: errorText(error, request), details: detailsOf(error) };
 }
 
 /** Adds `retryAfter` to a 503: under /api only a 429 has the header `Retry-After`. */

@@ -2,6 +2,7 @@
 import { t } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
 import { isInstant } from "../lib/instant.ts";
+import { say } from "../translations/say.ts";
 import { requestContextOf } from "./request-context.ts";
 
 /** An instant: ISO 8601 UTC with milliseconds. */
@@ -29,9 +30,11 @@ export function readInteger(
   if (text === undefined) return bounds.default;
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= bounds.min && value <= bounds.max)) {
-    const range =
-      bounds.max === Number.MAX_SAFE_INTEGER ? `of at least ${bounds.min}` : `from ${bounds.min} to ${bounds.max}`;
-    throw invalidField(field, `${field} must be a whole number ${range}.`);
+    const message =
+      bounds.max === Number.MAX_SAFE_INTEGER
+        ? say`${field} must be a whole number of at least ${bounds.min}.`
+        : say`${field} must be a whole number from ${bounds.min} to ${bounds.max}.`;
+    throw invalidField(field, message);
   }
   return value;
 }
@@ -41,7 +44,7 @@ export function readBoolean(text: string | undefined, field: string): boolean | 
   if (text === undefined) return undefined;
   if (text === "" || text === "true" || text === "1") return true;
   if (text === "false" || text === "0") return false;
-  throw invalidField(field, `${field} must be true, false, 1 or 0.`);
+  throw invalidField(field, say`${field} must be true, false, 1 or 0.`);
 }
 
 /** Reads one of several words. @throws AppError invalid_field */
@@ -53,7 +56,7 @@ export function readChoice<T extends string>(
   if (text === undefined) return undefined;
   const found = choices.find((choice) => choice === text);
   if (found === undefined)
-    throw invalidField(field, `${field} must be one of ${choices.join(", ")}.`, { allowed: choices });
+    throw invalidField(field, say`${field} must be one of ${choices.join(", ")}.`, { allowed: choices });
   return found;
 }
 
@@ -61,7 +64,10 @@ export function readChoice<T extends string>(
 export function readInstant(text: string | undefined, field: string): string | undefined {
   if (text === undefined || text === "") return undefined;
   if (!isInstant(text)) {
-    throw invalidField(field, `${field} must be an ISO 8601 time with an offset, such as 2026-01-02T03:04:05+01:00.`);
+    throw invalidField(
+      field,
+      say`${field} must be an ISO 8601 time with an offset, such as 2026-01-02T03:04:05+01:00.`,
+    );
   }
   return text;
 }
@@ -95,7 +101,7 @@ function decode(text: string): string {
   } catch (error) {
     throw new AppError(
       "invalid_field",
-      "The query contains a % that is not valid percent-encoding. Encode it as %25.",
+      say`The query contains a % that is not valid percent-encoding. Encode it as %25.`,
       {},
       error,
     );

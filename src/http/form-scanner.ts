@@ -1,4 +1,5 @@
 import { AppError, type ErrorDetails } from "../errors.ts";
+import { type Message, say } from "../translations/say.ts";
 
 /** Limits of a form, in bytes except `partsMax`. The sink limits the file. */
 export interface FormLimits {
@@ -109,26 +110,26 @@ export class FormScanner {
     }
     const lineLength = rest.indexOf("\r\n");
     if (lineLength > DELIMITER_LINE_MAX_BYTES || (lineLength < 0 && rest.length > DELIMITER_LINE_MAX_BYTES)) {
-      throw malformed("A boundary is not followed by a line break.");
+      throw malformed(say`A boundary is not followed by a line break.`);
     }
     if (lineLength < 0) {
       this.#unfinished = Buffer.from(rest);
       return undefined;
     }
-    if (!isBlank(rest.subarray(0, lineLength))) throw malformed("A boundary is not followed by a line break.");
+    if (!isBlank(rest.subarray(0, lineLength))) throw malformed(say`A boundary is not followed by a line break.`);
     this.#parts += 1;
     const { partsMax } = this.#limits;
-    if (this.#parts > partsMax) throw malformed(`It has more than ${partsMax} parts.`, { limit: partsMax });
+    if (this.#parts > partsMax) throw malformed(say`It has more than ${partsMax} parts.`, { limit: partsMax });
     this.#state = "headers";
     return lineLength + 2;
   }
 
   *#readHeaders(rest: Buffer): Generator<ScanEvent, number | undefined, undefined> {
-    if (rest[0] === CR && rest[1] === LF) throw malformed("A part has no headers.");
+    if (rest[0] === CR && rest[1] === LF) throw malformed(say`A part has no headers.`);
     const length = rest.indexOf("\r\n\r\n");
     const { partHeadersBytes: limit } = this.#limits;
     if ((length < 0 ? rest.length : length) > limit) {
-      throw malformed(`The headers of a part are longer than ${limit} bytes.`, { limit });
+      throw malformed(say`The headers of a part are longer than ${limit} bytes.`, { limit });
     }
     if (length < 0) {
       this.#unfinished = Buffer.from(rest);
@@ -142,13 +143,13 @@ export class FormScanner {
   /** @throws AppError invalid_multipart when the closing delimiter has not been seen. */
   end(): void {
     if (this.#state === "epilogue") return;
-    if (this.#state === "preamble") throw malformed("The boundary from Content-Type does not occur in the body.");
-    throw malformed("It ends before the closing boundary. Send the complete form again.");
+    if (this.#state === "preamble") throw malformed(say`The boundary from Content-Type does not occur in the body.`);
+    throw malformed(say`It ends before the closing boundary. Send the complete form again.`);
   }
 
   #countPadding(sizeBytes: number): void {
     this.#paddingBytes += sizeBytes;
-    if (this.#paddingBytes > PADDING_MAX_BYTES) throw malformed("It contains too much data outside its boundaries.");
+    if (this.#paddingBytes > PADDING_MAX_BYTES) throw malformed(say`It contains too much data outside its boundaries.`);
   }
 
   /**
@@ -185,6 +186,6 @@ function isBlank(bytes: Uint8Array): boolean {
 }
 
 /** The error for a form that breaks the format. */
-export function malformed(what: string, details: ErrorDetails = {}): AppError {
-  return new AppError("invalid_multipart", `The form could not be read. ${what}`, details);
+export function malformed(what: Message, details: ErrorDetails = {}): AppError {
+  return new AppError("invalid_multipart", say`The form could not be read. ${what}`, details);
 }

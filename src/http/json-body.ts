@@ -1,7 +1,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError, invalidField } from "../errors.ts";
+import { say } from "../translations/say.ts";
 import { readDocument } from "./document-body.ts";
+import { schemaProblem } from "./schema-problem.ts";
 
 /**
  * Reads the JSON object in a request's body; `{}` without a body if none is required.
@@ -12,11 +14,12 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
   const declared = Number(request.headers.get("content-length") ?? 0);
   const hasBody = declared > 0 || request.headers.has("transfer-encoding");
   if (!hasBody && !isRequired) return {};
-  if (!hasBody) throw new AppError("invalid_json", "The request has no body. Send a JSON object as application/json.");
+  if (!hasBody)
+    throw new AppError("invalid_json", say`The request has no body. Send a JSON object as application/json.`);
   if (type !== "application/json") {
     throw new AppError(
       "unsupported_media_type",
-      "The request body must be JSON. Send it with Content-Type: application/json.",
+      say`The request body must be JSON. Send it with Content-Type: application/json.`,
     );
   }
   const buffers: Uint8Array[] = [];
@@ -25,10 +28,10 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(buffers)));
   } catch (error) {
-    throw new AppError("invalid_json", "The request body is not valid JSON in UTF-8. Check its syntax.", {}, error);
+    throw new AppError("invalid_json", say`The request body is not valid JSON in UTF-8. Check its syntax.`, {}, error);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new AppError("invalid_json", "The request body must be a JSON object. Send an object.");
+    throw new AppError("invalid_json", say`The request body must be a JSON object. Send an object.`);
   }
   return value;
 }
@@ -48,9 +51,6 @@ export function jsonChecker(schema: TSchema): (body: object) => object {
     if (compiled.Check(named)) return named;
     const problem = compiled.Errors(named).First();
     const field = problem?.path.slice(1).replaceAll("/", ".") || "body";
-    throw invalidField(
-      field,
-      `${field} is not valid: ${problem?.message ?? "the value is not allowed"}. See /docs for the allowed values.`,
-    );
+    throw invalidField(field, schemaProblem(field, problem?.message));
   };
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { say } from "../translations/say.ts";
 import { readBody } from "./request-body.ts";
 
 const FORM_BYTES_MAX = 64 * 1024;
@@ -13,7 +14,7 @@ export async function readForm(request: Request, bytesMax = FORM_BYTES_MAX): Pro
   let sizeBytes = 0;
   await readBody(request, "small", (buffer) => {
     sizeBytes += buffer.length;
-    if (sizeBytes > bytesMax) throw new AppError("body_too_large", "The form is too large. Send less data.");
+    if (sizeBytes > bytesMax) throw new AppError("body_too_large", say`The form is too large. Send less data.`);
     buffers.push(buffer.slice());
   });
   return new URLSearchParams(Buffer.concat(buffers).toString("utf8"));

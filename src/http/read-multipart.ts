@@ -4,6 +4,7 @@
  * cut anywhere by the network, names in all scripts, and boundaries chosen to make the search slow.
  */
 import { AppError, invalidField } from "../errors.ts";
+import { say } from "../translations/say.ts";
 import { parseFormDisposition } from "./content-disposition.ts";
 import type { BodyPace } from "./body-pace.ts";
 import { type FormLimits, FormScanner, malformed, type ScanEvent } from "./form-scanner.ts";
@@ -99,7 +100,7 @@ class FormReader {
   /** The form after its last part. @throws AppError invalid_field if it has no file */
   form(): Form {
     if (this.#file === undefined) {
-      throw invalidField("file", 'The form has no field "file". Send the file in a field with that name.');
+      throw invalidField("file", say`The form has no field "file". Send the file in a field with that name.`);
     }
     return { fields: this.#fields, file: this.#file };
   }
@@ -107,7 +108,7 @@ class FormReader {
   #beginPart({ name, fileName, contentType }: PartHeaders): void | Promise<void> {
     if (name === "file") return this.#beginFile({ fileName, declaredType: contentType });
     if (fileName !== undefined) {
-      throw invalidField(name, `The file must be in the field "file", not ${quote(name)}. Rename the field.`);
+      throw invalidField(name, say`The file must be in the field "file", not ${quote(name)}. Rename the field.`);
     }
     this.#text = { name, buffers: [], sizeBytes: 0 };
     return undefined;
@@ -115,10 +116,10 @@ class FormReader {
 
   #beginFile(file: FormFile): void | Promise<void> {
     if (this.#file !== undefined) {
-      throw invalidField("file", 'The form contains more than one "file". Send one file in each request.');
+      throw invalidField("file", say`The form contains more than one "file". Send one file in each request.`);
     }
     if (file.fileName === "")
-      throw invalidField("file", "The file has no name. Choose a file, then send it with its name.");
+      throw invalidField("file", say`The file has no name. Choose a file, then send it with its name.`);
     this.#file = file;
     this.#handlers.pace.become(this.#handlers.fileKind);
     const setSink = (sink: BufferSink) => {
@@ -135,11 +136,11 @@ class FormReader {
     text.sizeBytes += buffer.length;
     this.#fieldsBytes += buffer.length;
     if (text.sizeBytes > fieldBytes) {
-      const message = `The field ${quote(text.name)} is longer than ${fieldBytes} bytes. Send a shorter value.`;
+      const message = say`The field ${quote(text.name)} is longer than ${fieldBytes} bytes. Send a shorter value.`;
       throw invalidField(text.name, message, { limit: fieldBytes });
     }
     if (this.#fieldsBytes > fieldsTotalBytes) {
-      const message = `The text fields have more than ${fieldsTotalBytes} bytes in total. Send shorter values.`;
+      const message = say`The text fields have more than ${fieldsTotalBytes} bytes in total. Send shorter values.`;
       throw invalidField(text.name, message, { limit: fieldsTotalBytes });
     }
     text.buffers.push(Buffer.from(buffer));
@@ -176,7 +177,7 @@ function decodeField(field: TextField): string {
   } catch (error) {
     throw new AppError(
       "invalid_field",
-      `The field ${quote(field.name)} is not valid UTF-8. Encode it as UTF-8.`,
+      say`The field ${quote(field.name)} is not valid UTF-8. Encode it as UTF-8.`,
       { field: field.name },
       error,
     );
@@ -194,14 +195,15 @@ function parseBoundary(contentType: string | null): string {
   if (contentType === null || !FORM_DATA.test(contentType)) {
     throw new AppError(
       "unsupported_media_type",
-      `${contentType === null ? "The request has no Content-Type" : `The Content-Type is ${quote(contentType)}`}. ` +
-        "Send the file as multipart/form-data.",
+      contentType === null
+        ? say`The request has no Content-Type. Send the file as multipart/form-data.`
+        : say`The Content-Type is ${quote(contentType)}. Send the file as multipart/form-data.`,
     );
   }
   const match = BOUNDARY_PARAMETER.exec(contentType);
   const boundary = match?.[2] ?? match?.[1]?.replaceAll(/\\(.)/g, "$1");
   if (boundary === undefined || !BOUNDARY.test(boundary)) {
-    throw malformed("Its Content-Type has no valid boundary. Let your HTTP library set that header.");
+    throw malformed(say`Its Content-Type has no valid boundary. Let your HTTP library set that header.`);
   }
   return boundary;
 }
@@ -216,18 +218,18 @@ function parsePartHeaders(bytes: Uint8Array): PartHeaders {
   const headers = new Map<string, string>();
   for (const line of decodeHeaders(bytes).split("\r\n")) {
     const colon = line.indexOf(":");
-    if (colon <= 0) throw malformed("A part contains a header line that is not valid.");
+    if (colon <= 0) throw malformed(say`A part contains a header line that is not valid.`);
     const key = line.slice(0, colon).trim().toLowerCase();
     if (!headers.has(key)) headers.set(key, line.slice(colon + 1).trim());
   }
   const disposition = parseFormDisposition(headers.get("content-disposition") ?? "");
   if (disposition === undefined) {
-    throw malformed('A part has no "Content-Disposition: form-data" with a name.');
+    throw malformed(say`A part has no "Content-Disposition: form-data" with a name.`);
   }
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase();
   if (encoding !== undefined && !["binary", "8bit", "7bit"].includes(encoding)) {
     // RFC 7578 §4.7 forbids encodings. Stored without decoding, the file would not be the one that the user sent.
-    throw malformed(`A part is encoded as ${quote(encoding)}. Send it without an encoding.`);
+    throw malformed(say`A part is encoded as ${quote(encoding)}. Send it without an encoding.`);
   }
   return { ...disposition, contentType: headers.get("content-type") };
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { say } from "../translations/say.ts";
 import type { BodyKind, BodyPace } from "./body-pace.ts";
 import { requestContextOf } from "./request-context.ts";
 
@@ -132,7 +133,7 @@ async function readNext(
   } catch (error) {
     if (error instanceof Error && error.name === "AbortError") throw new ClientGoneError(error, receivedBytes);
     if (error instanceof Error && error.message.includes("maxRequestBodySize")) {
-      throw new AppError("body_too_large", "The request is too large for this server. Send less data.", {}, error);
+      throw new AppError("body_too_large", say`The request is too large for this server. Send less data.`, {}, error);
     }
     throw error;
   }

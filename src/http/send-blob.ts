@@ -1,6 +1,7 @@
 /** Sends a stored blob: conditions, ranges, headers, and the source of the bytes. */
 import { randomBytes } from "node:crypto";
 import { AppError } from "../errors.ts";
+import { say } from "../translations/say.ts";
 import { evaluateConditions } from "./conditional.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import { headResponse } from "./head-response.ts";
@@ -101,7 +102,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
   if (condition === "preconditionFailed") {
     throw new AppError(
       "precondition_failed",
-      "The file does not match the preconditions of the request. Download it again.",
+      say`The file does not match the preconditions of the request. Download it again.`,
       {
         etag: options.etag,
       },
@@ -115,7 +116,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
   if (range.kind === "unsatisfiable") {
     throw new AppError(
       "range_not_satisfiable",
-      `The requested range is outside the file, which has ${blob.sizeBytes} bytes. Request a range within it.`,
+      say`The requested range is outside the file, which has ${blob.sizeBytes} bytes. Request a range within it.`,
       { sizeBytes: blob.sizeBytes },
     );
   }
@@ -245,12 +246,19 @@ function openFile(blob: SendableBlob): Bun.BunFile {
 
 function damaged(expectedBytes: number, actualBytes: number): AppError {
   if (actualBytes === 0) {
-    return new AppError("content_missing", "This file is missing on the server. Ask your administrator to restore it.");
+    return new AppError(
+      "content_missing",
+      say`This file is missing on the server. Ask your administrator to restore it.`,
+    );
   }
-  return new AppError("content_damaged", "This file is damaged on the server. Ask your administrator to restore it.", {
-    expectedBytes,
-    actualBytes,
-  });
+  return new AppError(
+    "content_damaged",
+    say`This file is damaged on the server. Ask your administrator to restore it.`,
+    {
+      expectedBytes,
+      actualBytes,
+    },
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Device ids, which devices choose themselves: vendor ids, UUIDs, or the name of the phone. */
 import { invalidField } from "../errors.ts";
+import { say } from "../translations/say.ts";
 
 /** In code points. */
 const CHARACTERS_MAX = 200;
@@ -25,6 +26,6 @@ export function checkDeviceId(given: string, field: string): string {
   if (isPathPart && PRINTABLE.test(deviceId) && [...deviceId].length <= CHARACTERS_MAX) return deviceId;
   throw invalidField(
     field,
-    `${field} must have 1 to ${CHARACTERS_MAX} printable characters without / and \\, and must not be "." or "..".`,
+    say`${field} must have 1 to ${CHARACTERS_MAX} printable characters without / and \\, and must not be "." or "..".`,
   );
 }

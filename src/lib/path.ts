@@ -4,6 +4,7 @@
  * No such text ever becomes part of a path on disk: blobs are named by their digest.
  */
 import { AppError } from "../errors.ts";
+import { type Message, say } from "../translations/say.ts";
 
 /** The top folder of every account. */
 export const ROOT_PATH = "/";
@@ -19,14 +20,17 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]|\p{Surrogate}/u;
  */
 export function normalizeName(input: string, field = "name"): string {
   const name = input.normalize("NFC");
-  if (name === "") throw invalidPath(field, "The name is empty. Enter a name.");
+  if (name === "") throw invalidPath(field, say`The name is empty. Enter a name.`);
   if (name === "." || name === "..")
-    throw invalidPath(field, `"${name}" is not allowed as a name. Choose another name.`);
+    throw invalidPath(field, say`"${name}" is not allowed as a name. Choose another name.`);
   if (FORBIDDEN.test(name)) {
-    throw invalidPath(field, "The name contains a slash, a backslash or a control character. Remove these characters.");
+    throw invalidPath(
+      field,
+      say`The name contains a slash, a backslash or a control character. Remove these characters.`,
+    );
   }
   if (Buffer.byteLength(name) > MAX_SEGMENT_BYTES) {
-    throw invalidPath(field, `The name is longer than ${MAX_SEGMENT_BYTES} bytes in UTF-8. Choose a shorter name.`);
+    throw invalidPath(field, say`The name is longer than ${MAX_SEGMENT_BYTES} bytes in UTF-8. Choose a shorter name.`);
   }
   return name;
 }
@@ -37,18 +41,18 @@ export function normalizeName(input: string, field = "name"): string {
  */
 export function normalizePath(input: string, field = "folder"): string {
   if (input === ROOT_PATH) return ROOT_PATH;
-  if (!input.startsWith("/")) throw invalidPath(field, 'A folder path must start with "/", such as "/photos/2026".');
+  if (!input.startsWith("/")) throw invalidPath(field, say`A folder path must start with "/", such as "/photos/2026".`);
   const trimmed = input.endsWith("/") ? input.slice(0, -1) : input;
   const segments = trimmed
     .slice(1)
     .split("/")
     .map((segment) => {
-      if (segment === "") throw invalidPath(field, "The path contains a double slash. Remove one of the slashes.");
+      if (segment === "") throw invalidPath(field, say`The path contains a double slash. Remove one of the slashes.`);
       return normalizeName(segment, field);
     });
   const path = `/${segments.join("/")}`;
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
-    throw invalidPath(field, `The path is longer than ${MAX_PATH_BYTES} bytes in UTF-8. Choose a shorter path.`);
+    throw invalidPath(field, say`The path is longer than ${MAX_PATH_BYTES} bytes in UTF-8. Choose a shorter path.`);
   }
   return path;
 }
@@ -93,6 +97,6 @@ export function fold(text: string): string {
   return text.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
 }
 
-function invalidPath(field: string, message: string): AppError {
-  return new AppError("invalid_path", message, { field });
+function invalidPath(field: string, text: Message): AppError {
+  return new AppError("invalid_path", text, { field });
 }

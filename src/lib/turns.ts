@@ -1,21 +1,22 @@
 import { AppError } from "../errors.ts";
+import { type Message, say } from "../translations/say.ts";
 
-const COPIES_IN_PROGRESS = "Other copy and restore operations are in progress. Try again when they are finished.";
+const COPIES_IN_PROGRESS = say`Other copy and restore operations are in progress. Try again when they are finished.`;
 
 /** Runs work one at a time for each key, in the order of the calls. */
 export class Turns {
   readonly #waitingMax: number;
-  readonly #message: string;
+  readonly #busy: Message;
   /** By key: the end of the last work, and how much runs or waits. */
   readonly #ends = new Map<number, { end: Promise<unknown>; count: number }>();
 
   /**
    * @param waitingMax how much may wait for one key, in addition to the running work
-   * @param message of the error if more would wait
+   * @param busy the message of the error if more would wait
    */
-  constructor(waitingMax: number, message = COPIES_IN_PROGRESS) {
+  constructor(waitingMax: number, busy = COPIES_IN_PROGRESS) {
     this.#waitingMax = waitingMax;
-    this.#message = message;
+    this.#busy = busy;
   }
 
   /**
@@ -32,7 +33,7 @@ export class Turns {
   async #takeOne<T>(key: number, work: () => Promise<T>): Promise<T> {
     const line = this.#ends.get(key) ?? { end: Promise.resolve(), count: 0 };
     if (line.count > this.#waitingMax) {
-      throw new AppError("overloaded", this.#message);
+      throw new AppError("overloaded", this.#busy);
     }
     line.count++;
     this.#ends.set(key, line);

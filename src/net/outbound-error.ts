@@ -1,3 +1,5 @@
+import type { Message } from "../translations/say.ts";
+
 /**
  * Why there is no response.
  * - forbidden: the target may not be reached, now or ever.
@@ -14,16 +16,17 @@ export class OutboundError extends Error {
 
   constructor(
     readonly failure: OutboundFailure,
-    message: string,
+    /** For people, or only for the log. */
+    readonly text: Message | string,
     /** The target is in a private network: the kind of failure would reveal to the user what is in that network. */
     readonly isPrivate = false,
   ) {
-    super(message);
+    super(typeof text === "string" ? text : text.english);
   }
 
   /** The same error of a target that is in a private network, or is not. */
   withPrivacy(isPrivate: boolean): OutboundError {
-    return isPrivate ? new OutboundError(this.failure, this.message, true) : this;
+    return isPrivate ? new OutboundError(this.failure, this.text, true) : this;
   }
 }
 

@@ -12,6 +12,7 @@ import { dns } from "bun";
 import { AppError } from "../errors.ts";
 import { isPublicAddress, normalizeAddress } from "../lib/cidr.ts";
 import type { AllowedTargets } from "../lib/allowed-targets.ts";
+import { type Message, say } from "../translations/say.ts";
 import { codeOf, OutboundError, translate } from "./outbound-error.ts";
 import { type OutboundConnections, sendTo } from "./outbound-connection.ts";
 import { SilenceLimit, streamOf } from "./outbound-stream.ts";
@@ -126,15 +127,14 @@ export class Outbound {
       const url = parseTarget(address);
       this.#checkScheme(url);
       const hostname = hostOf(url);
-      if (this.#allow.isEmpty && PRIVATE_NAMES.test(hostname)) throw forbidden("is a private network name");
+      if (this.#allow.isEmpty && PRIVATE_NAMES.test(hostname)) throw forbidden(say`is a private network name`);
       const addresses = await this.#findAddresses(hostname);
       if (addresses !== undefined) this.#permitted(url, addresses);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       throw new AppError(
         "forbidden_target",
-        `The address in ${field} is not allowed: it ${error.message}. Use a public https:// address, or ask ` +
-          "the administrator to allow it (LARDER_OUTBOUND_ALLOW).",
+        say`The address in ${field} is not allowed: it ${error.text}. Use a public https:// address, or ask the administrator to allow it (LARDER_OUTBOUND_ALLOW).`,
         { field },
         error,
       );
@@ -160,15 +160,14 @@ export class Outbound {
    */
   async checkHost(host: string, port: number, field: string): Promise<void> {
     try {
-      if (this.#allow.isEmpty && PRIVATE_NAMES.test(host)) throw forbidden("is a private network name");
+      if (this.#allow.isEmpty && PRIVATE_NAMES.test(host)) throw forbidden(say`is a private network name`);
       await this.resolveHost(host, port);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       if (error.failure !== "forbidden") return;
       throw new AppError(
         "forbidden_target",
-        `The address in ${field} is not allowed: it ${error.message}. Use a public address, or ask the operator to ` +
-          "set it in larder.toml or to allow it (LARDER_OUTBOUND_ALLOW).",
+        say`The address in ${field} is not allowed: it ${error.text}. Use a public address, or ask the operator to set it in larder.toml or to allow it (LARDER_OUTBOUND_ALLOW).`,
         { field },
         error,
       );
@@ -252,7 +251,7 @@ export class Outbound {
   }
 
   #checkScheme(url: URL): void {
-    if (url.protocol === "http:" && this.#allow.isEmpty) throw forbidden("must begin with https://");
+    if (url.protocol === "http:" && this.#allow.isEmpty) throw forbidden(say`must begin with https://`);
   }
 
   /** The addresses of a host that may be connected to. @throws OutboundError forbidden if there is none */
@@ -267,8 +266,8 @@ export class Outbound {
         : normal.filter((address) => isPublicAddress(address) || allowed.includes(address));
     if (permitted.length > 0) return permitted;
     throw url.protocol === "http:" && normal.some(isPublicAddress)
-      ? forbidden("must begin with https://")
-      : forbidden("resolves to a private or reserved network address");
+      ? forbidden(say`must begin with https://`)
+      : forbidden(say`resolves to a private or reserved network address`);
   }
 
   /** Like {@link #addressesOf}; undefined if the name can't be resolved now. */
@@ -302,14 +301,14 @@ async function resolveByMachine(hostname: string): Promise<string[]> {
 function parseTarget(address: string): URL {
   const url = address.length > URL_LENGTH_MAX ? null : URL.parse(address);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw forbidden("must be a URL that begins with https://");
+    throw forbidden(say`must be a URL that begins with https://`);
   }
-  if (url.username !== "" || url.password !== "") throw forbidden("must not contain a user name or password");
+  if (url.username !== "" || url.password !== "") throw forbidden(say`must not contain a user name or password`);
   return url;
 }
 
-function forbidden(message: string): OutboundError {
-  return new OutboundError("forbidden", message);
+function forbidden(what: Message): OutboundError {
+  return new OutboundError("forbidden", what);
 }
 
 /** Reads the body up to the limit. An interrupted body is returned as far as it came, because the status is known. */

@@ -1,5 +1,6 @@
 import { presentAppPassword, davUrl } from "../../features/accounts/app-passwords/present.ts";
 import { AppError } from "../../errors.ts";
+import { sayText } from "../../translations/say.ts";
 import { auditEntry } from "../shared/audit-entry.ts";
 import { defineCommand } from "../shared/command.ts";
 import { requireUser, withServices } from "../shared/services.ts";
@@ -27,7 +28,10 @@ export const appPasswordCommand = defineCommand({
     const record = await withServices(command, async ({ users, appPasswords, audit }) => {
       const { id, disabledAtMs } = requireUser(users, email);
       if (disabledAtMs !== null) {
-        throw new AppError("account_disabled", `${email} is disabled. To enable it: larder user set ${email} --enable`);
+        throw new AppError(
+          "account_disabled",
+          sayText(`${email} is disabled. To enable it: larder user set ${email} --enable`),
+        );
       }
       const { appPassword, user, password } = await appPasswords.add({ name, access, folder }, (tx) => {
         const owner = requireUser(users, email);

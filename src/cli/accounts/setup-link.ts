@@ -1,4 +1,5 @@
 import { AppError } from "../../errors.ts";
+import { sayText } from "../../translations/say.ts";
 import { auditEntry } from "../shared/audit-entry.ts";
 import { defineCommand } from "../shared/command.ts";
 import { withServices } from "../shared/services.ts";
@@ -23,7 +24,7 @@ export const setupLink = defineCommand({
     if (token === undefined) {
       throw new AppError(
         "signup_closed",
-        "An administrator already exists. To add another: larder user add EMAIL --admin --password-stdin",
+        sayText("An administrator already exists. To add another: larder user add EMAIL --admin --password-stdin"),
       );
     }
     command.terminal.out(`${address}/setup?token=${token}\n`);

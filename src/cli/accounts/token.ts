@@ -1,5 +1,6 @@
 import { AppError } from "../../errors.ts";
 import { formatDuration } from "../../lib/duration.ts";
+import { sayText } from "../../translations/say.ts";
 import { auditEntry } from "../shared/audit-entry.ts";
 import { DATA_SETTINGS, defineCommand } from "../shared/command.ts";
 import { requireUser, withServices } from "../shared/services.ts";
@@ -18,7 +19,7 @@ export const token = defineCommand({
       const user = requireUser(users, email);
       if (user.disabledAtMs !== null) {
         const help = `To enable it: larder user set ${user.email} --enable`;
-        throw new AppError("account_disabled", `${user.email} is disabled. ${help}`);
+        throw new AppError("account_disabled", sayText(`${user.email} is disabled. ${help}`));
       }
       await audit.record(auditEntry("user.token", user));
       return { user, token: (await auth.issueToken(user, "cli")).token };

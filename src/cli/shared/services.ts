@@ -6,6 +6,7 @@ import type { DataPaths } from "../../server/data/data-directory.ts";
 import { acquireServerLock } from "../../server/data/lock.ts";
 import { type CommandServices, openForCommand } from "../../server/for-commands.ts";
 import { requireOwnStore } from "../../server/store-lease.ts";
+import { sayText } from "../../translations/say.ts";
 import type { RunningCommand } from "./command.ts";
 
 /**
@@ -48,5 +49,5 @@ export async function withLock<Result>(
 export function requireUser(users: CommandServices["users"], email: string): User {
   const user = users.findByEmail(email);
   if (user !== undefined) return user;
-  throw new AppError("not_found", `No account found for ${email}. To list accounts: larder user list`);
+  throw new AppError("not_found", sayText(`No account found for ${email}. To list accounts: larder user list`));
 }

@@ -1,13 +1,14 @@
 import ipaddr from "ipaddr.js";
+import { say } from "../../translations/say.ts";
 import { BadValue } from "../setting.ts";
 
 /** Reads the URL of a web service: a scheme, a host and a path, without a slash at the end. */
 export function readWebUrl(address: string, example: string): string {
   const url = URL.parse(address);
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
-  if (url === null || !isWeb) throw new BadValue(`must be a full URL such as "${example}"`);
+  if (url === null || !isWeb) throw new BadValue(say`must be a full URL such as "${example}"`);
   if (url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "") {
-    throw new BadValue("must not have a query, a fragment, or credentials");
+    throw new BadValue(say`must not have a query, a fragment, or credentials`);
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
@@ -21,6 +22,6 @@ export function readService(address: string): string {
 export function readHost(host: string): string {
   const plain = host.replace(/^\[(.*)\]$/, "$1");
   const isName = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(plain);
-  if (!isName && !ipaddr.isValid(plain)) throw new BadValue("must be an IP address or a host name");
+  if (!isName && !ipaddr.isValid(plain)) throw new BadValue(say`must be an IP address or a host name`);
   return plain;
 }

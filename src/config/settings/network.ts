@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { splitPort } from "../../lib/allowed-targets.ts";
+import { say, sayText } from "../../translations/say.ts";
 import { readHost, readWebUrl } from "./addresses.ts";
 import { BadValue, integer, integerOrNone, list, optionalText, readPath, text } from "../setting.ts";
 
@@ -59,7 +60,7 @@ function readBasePath(path: string): string {
   if (plain === "") return "";
   const isPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(plain);
   if (!isPath)
-    throw new BadValue('must be a path such as "/files" with only letters, digits, ".", "_", "~", "-", and "/"');
+    throw new BadValue(say`must be a path such as "/files" with only letters, digits, ".", "_", "~", "-", and "/"`);
   return plain;
 }
 
@@ -68,7 +69,7 @@ function readOrigin(address: string): string {
   if (/^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(address)) return address;
   const url = URL.parse(address);
   const isOrigin = url !== null && url.origin !== "null" && url.origin === address.replace(/\/$/, "").toLowerCase();
-  if (!isOrigin) throw new BadValue(`must be origins such as "https://photos.example.org", not "${address}"`);
+  if (!isOrigin) throw new BadValue(say`must be origins such as "https://photos.example.org", not "${address}"`);
   return url.origin;
 }
 
@@ -77,7 +78,7 @@ function readTarget(entry: string): string {
   try {
     parts = splitPort(entry);
   } catch (error) {
-    throw new BadValue(error instanceof Error ? `is not valid: ${error.message}` : String(error));
+    throw new BadValue(error instanceof Error ? say`is not valid: ${error.message}` : sayText(String(error)));
   }
   const network = readNetwork(parts.network);
   if (parts.port === undefined) return network;
@@ -95,7 +96,7 @@ function readNetwork(network: string): string {
   } catch (error) {
     // The message says what was given and what is expected. The library's own message adds nothing.
     if (error instanceof Error)
-      throw new BadValue(`must be addresses such as "192.168.1.2" or "10.0.0.0/8", not "${network}"`);
+      throw new BadValue(say`must be addresses such as "192.168.1.2" or "10.0.0.0/8", not "${network}"`);
     throw error;
   }
 }

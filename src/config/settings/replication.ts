@@ -1,3 +1,4 @@
+import { say } from "../../translations/say.ts";
 import { BadValue, choice, duration, optionalText, readPath, toggle } from "../setting.ts";
 
 /** How the metadata is replicated to a bucket, and who may take over. */
@@ -53,7 +54,7 @@ function readReplicaUrl(text: string): string {
   const hasDots = plain.split("/").some((part) => part === "." || part === "..");
   if (!isReplica || hasDots || plain.length > 260) {
     throw new BadValue(
-      'must be a bucket and a path such as "s3://larder-replica/home" with only letters, digits, ".", "_", "-", and "/"',
+      say`must be a bucket and a path such as "s3://larder-replica/home" with only letters, digits, ".", "_", "-", and "/"`,
     );
   }
   return plain;

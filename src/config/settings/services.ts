@@ -1,3 +1,4 @@
+import { say } from "../../translations/say.ts";
 import { readHost, readService } from "./addresses.ts";
 import { BadValue, choice, integer, list, optionalText, readPath, text, toggle } from "../setting.ts";
 
@@ -96,14 +97,14 @@ function readSubject(address: string): string {
   const url = URL.parse(address);
   const isSubject =
     url?.protocol === "https:" || (url?.protocol === "mailto:" && /^[^@\s<>]+@[^@\s<>]+$/.test(url.pathname));
-  if (!isSubject) throw new BadValue('must be a URL such as "mailto:you@example.org" or "https://example.org"');
+  if (!isSubject) throw new BadValue(say`must be a URL such as "mailto:you@example.org" or "https://example.org"`);
   return address;
 }
 
 function readMailbox(mailbox: string): string {
   const isMailbox = /^(?:[^<>@"\p{Cc}]{1,100}<)?[^\s@<>()",;:\\]{1,64}@[A-Za-z0-9.-]{1,253}>?$/u.test(mailbox);
   if (!isMailbox || mailbox.includes("<") !== mailbox.endsWith(">")) {
-    throw new BadValue('must be an email address, with or without a name: "Larder <larder@example.org>"');
+    throw new BadValue(say`must be an email address, with or without a name: "Larder <larder@example.org>"`);
   }
   return mailbox;
 }
@@ -115,27 +116,27 @@ function readIssuer(address: string): string {
 }
 
 function readLabel(label: string): string {
-  if (!/^\P{Cc}{1,80}$/u.test(label)) throw new BadValue("must be 1 to 80 characters on one line");
+  if (!/^\P{Cc}{1,80}$/u.test(label)) throw new BadValue(say`must be 1 to 80 characters on one line`);
   return label;
 }
 
 function readScopes(scopes: string): string {
   const names = scopes.split(/\s+/).filter((name) => name !== "");
-  if (!names.includes("openid")) throw new BadValue('must be words separated by spaces, including "openid"');
+  if (!names.includes("openid")) throw new BadValue(say`must be words separated by spaces, including "openid"`);
   return names.join(" ");
 }
 
 function readDomain(domain: string): string {
-  if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(domain)) throw new BadValue('must be domains such as "example.org"');
+  if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(domain)) throw new BadValue(say`must be domains such as "example.org"`);
   return domain.toLowerCase();
 }
 
 function readAppleId(id: string): string {
-  if (!/^[A-Z0-9]{10}$/.test(id)) throw new BadValue("must be ten capital letters and digits, as shown by Apple");
+  if (!/^[A-Z0-9]{10}$/.test(id)) throw new BadValue(say`must be ten capital letters and digits, as shown by Apple`);
   return id;
 }
 
 function readTopic(topic: string): string {
-  if (!/^[A-Za-z0-9.-]{1,255}$/.test(topic)) throw new BadValue('must be a bundle ID such as "org.example.app"');
+  if (!/^[A-Za-z0-9.-]{1,255}$/.test(topic)) throw new BadValue(say`must be a bundle ID such as "org.example.app"`);
   return topic;
 }

@@ -1,3 +1,4 @@
+import { say } from "../../translations/say.ts";
 import { readService } from "./addresses.ts";
 import { ACKNOWLEDGE, REPLICATION_SETTINGS } from "./replication.ts";
 import {
@@ -138,13 +139,13 @@ export const STORAGE_SETTINGS = {
 };
 
 function readRegion(region: string): string {
-  if (!/^[A-Za-z0-9-]{1,64}$/.test(region)) throw new BadValue('must be a region such as "eu-central-1"');
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(region)) throw new BadValue(say`must be a region such as "eu-central-1"`);
   return region;
 }
 
 function readBucket(bucket: string): string {
   const isBucket = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket);
-  if (!isBucket) throw new BadValue('must be 3 to 63 letters, digits, ".", "_", or "-"');
+  if (!isBucket) throw new BadValue(say`must be 3 to 63 letters, digits, ".", "_", or "-"`);
   return bucket;
 }
 
@@ -153,6 +154,6 @@ function readPrefix(prefix: string): string {
   if (plain === "") return "";
   const isPrefix = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(plain) && plain.length <= 200;
   if (!isPrefix)
-    throw new BadValue('must be a path such as "larder/home" with only letters, digits, ".", "_", "-", and "/"');
+    throw new BadValue(say`must be a path such as "larder/home" with only letters, digits, ".", "_", "-", and "/"`);
   return `${plain}/`;
 }

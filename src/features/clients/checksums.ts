@@ -1,6 +1,7 @@
 /** The header `OC-Checksum`: a checksum that a sync client computed, in the form `SHA1:…`. */
 import { toDigest, type Digest } from "../../blobs/digest.ts";
 import { AppError, invalidField } from "../../errors.ts";
+import { say } from "../../translations/say.ts";
 
 /** Compares received bytes with the checksum that the client sent. */
 export interface ChecksumVerifier {
@@ -68,14 +69,14 @@ function verifierOf(kind: string, expected: string): ChecksumVerifier | undefine
 function malformed(): AppError {
   return invalidField(
     "OC-Checksum",
-    "OC-Checksum must be the name of a checksum, a colon, and hexadecimal digits, such as SHA1:2fd4e1c6.",
+    say`OC-Checksum must be the name of a checksum, a colon, and hexadecimal digits, such as SHA1:2fd4e1c6.`,
   );
 }
 
 /** @throws AppError checksum_mismatch */
 function check(kind: string, expected: string, actual: string): void {
   if (expected === actual) return;
-  throw new AppError("checksum_mismatch", "The uploaded data does not match its checksum. Send the file again.", {
+  throw new AppError("checksum_mismatch", say`The uploaded data does not match its checksum. Send the file again.`, {
     field: "OC-Checksum",
     expected: `${kind}:${expected}`,
     actual: `${kind}:${actual}`,

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors.ts";
-import { errorResponseOf } from "../../http/error-response.ts";
+import { errorResponseOf, errorText, UNEXPECTED } from "../../http/error-response.ts";
 import { requestContextOf } from "../../http/request-context.ts";
 import { BASIC_CHALLENGE, isClientPath } from "../accounts/app-passwords/client-paths.ts";
 import { clientErrorXml, clientStatusOf } from "./errors.ts";
@@ -14,10 +14,10 @@ const RETRY_AFTER_S = 30;
 export function renderClientError(request: Request, error: unknown): Response | undefined {
   const { path, requestId } = requestContextOf(request);
   if (!isClientPath(path)) return undefined;
-  const { body, headers } = errorResponseOf(error, requestId);
-  const known = error instanceof AppError ? error : new AppError("unexpected", body.error.message);
+  const { headers } = errorResponseOf(error, requestId);
+  const known = error instanceof AppError ? error : new AppError("unexpected", UNEXPECTED);
   const status = clientStatusOf(known);
-  return new Response(clientErrorXml(known), {
+  return new Response(clientErrorXml(known, errorText(known, request)), {
     status,
     headers: {
       ...headers,

@@ -2,6 +2,7 @@
 import { AppError, type Reason } from "../../errors.ts";
 import { ERROR_RESPONSES } from "../../http/error-response.ts";
 import { escapeXml } from "../../lib/escape-xml.ts";
+import { type Message, say } from "../../translations/say.ts";
 
 /** An error with a status that only WebDAV uses, or with a condition that names what was wrong (RFC 4918, section 16). */
 export class WebDavError extends AppError {
@@ -11,8 +12,8 @@ export class WebDavError extends AppError {
   /** The percent-encoded path of the item that violates the condition. */
   readonly href: string | undefined;
 
-  constructor(status: number, message: string, condition?: string, href?: string) {
-    super(reasonOf(status), message);
+  constructor(status: number, text: Message, condition?: string, href?: string) {
+    super(reasonOf(status), text);
     this.name = "WebDavError";
     this.status = status;
     this.condition = condition;
@@ -42,8 +43,9 @@ export function clientStatusOf(error: AppError): number {
 /**
  * The body of an error. The names of the exceptions are those of the server library that the desktop clients know:
  * they compare some of them.
+ * @param message in the language of the client
  */
-export function clientErrorXml(error: AppError): string {
+export function clientErrorXml(error: AppError, message: string): string {
   const status = clientStatusOf(error);
   const condition =
     error instanceof WebDavError ? error.condition : status === 423 ? "lock-token-submitted" : undefined;
@@ -53,7 +55,7 @@ export function clientErrorXml(error: AppError): string {
   return (
     '<?xml version="1.0" encoding="utf-8"?>\n<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns">' +
     `${element}<s:exception>Sabre\\DAV\\Exception\\${exception}</s:exception>` +
-    `<s:message>${escapeXml(error.message)}</s:message></d:error>`
+    `<s:message>${escapeXml(message)}</s:message></d:error>`
   );
 }
 
@@ -104,23 +106,23 @@ function reasonOf(status: number): Reason {
 
 /** The error for an item that does not exist. */
 export function notThere(): WebDavError {
-  return new WebDavError(404, "There is no file or folder at this address.");
+  return new WebDavError(404, say`There is no file or folder at this address.`);
 }
 
 /** The folder above an address is missing (RFC 4918, section 9.7.1). */
 export function missingFolder(): WebDavError {
-  return new WebDavError(409, "The folder above this address does not exist. Create it first.");
+  return new WebDavError(409, say`The folder above this address does not exist. Create it first.`);
 }
 
 /** "Shared with me" contains only received shares. */
 export function sharesOnly(): WebDavError {
   return new WebDavError(
     403,
-    "This folder contains only what others share with you. Store the item in another folder.",
+    say`This folder contains only what others share with you. Store the item in another folder.`,
   );
 }
 
 /** What the address names is another item than at the beginning of the request. */
 export function movedAway(): WebDavError {
-  return new WebDavError(409, "The item or its folder changed during the request. Try again.");
+  return new WebDavError(409, say`The item or its folder changed during the request. Try again.`);
 }

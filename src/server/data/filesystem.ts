@@ -3,6 +3,7 @@ import { statfsSync } from "node:fs";
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { AppError } from "../../errors.ts";
+import { say, size } from "../../translations/say.ts";
 
 /** A kind of file system, by its number on Linux (statfs(2), linux/magic.h). */
 interface FileSystemKind {
@@ -135,8 +136,7 @@ export class DiskReservations {
       const availableBytes = Math.max(0, free);
       throw new AppError(
         "disk_full",
-        `This needs ${describeSize(bytes)}, but the server's disk has ${describeSize(availableBytes)} ` +
-          "left. Delete files, or ask your administrator for more space.",
+        say`This needs ${size(bytes, describeSize(bytes))}, but the server's disk has ${size(availableBytes, describeSize(availableBytes))} left. Delete files, or ask your administrator for more space.`,
         { requiredBytes: bytes, availableBytes },
       );
     }

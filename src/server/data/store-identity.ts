@@ -24,6 +24,7 @@ import { AppError } from "../../errors.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import type { DataPaths } from "./data-directory.ts";
 import { errorCode, messageOf } from "../../lib/error.ts";
+import { say } from "../../translations/say.ts";
 
 const META_KEY = "store_id";
 
@@ -138,7 +139,7 @@ export class StoreGuard {
 function storeMissing(cause: unknown): AppError {
   return new AppError(
     "store_missing",
-    "The disk that stores the files is not connected. Ask your administrator to reconnect it, then try again.",
+    say`The disk that stores the files is not connected. Ask your administrator to reconnect it, then try again.`,
     {},
     cause,
   );

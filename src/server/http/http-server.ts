@@ -202,7 +202,7 @@ export class HttpServer implements AppHost {
     };
     const { lease } = this.#options;
     return (request) => {
-      if (lease?.state === "deposed") return respondUnavailable(request.url, basePath, deposed(lease.problem ?? ""));
+      if (lease?.state === "deposed") return respondUnavailable(request, basePath, deposed(lease.problem ?? ""));
       const url = routableUrl(request.url, basePath);
       // Changes the request in place: a copy of it would read the whole body into memory, at any speed.
       if (url !== request.url) Object.defineProperty(request, "url", { value: url });

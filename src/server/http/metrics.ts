@@ -5,6 +5,7 @@ import { AppError } from "../../errors.ts";
 import { requirePrincipal } from "../../features/accounts/auth/guard.ts";
 import { isLocalRequest } from "../../http/client-address.ts";
 import type { JobState } from "../../jobs/scheduler.ts";
+import { say } from "../../translations/say.ts";
 import { EventLoopWatch } from "../observability/event-loop.ts";
 import { gauge } from "../observability/metric-family.ts";
 import {
@@ -65,7 +66,7 @@ function requireAdmin(request: Request): void {
     if (error instanceof AppError)
       throw new AppError(
         "role",
-        "Only administrators and programs on the server can read metrics. Sign in as an administrator.",
+        say`Only administrators and programs on the server can read metrics. Sign in as an administrator.`,
       );
     throw error;
   }

@@ -19,6 +19,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { announcer } from "../../lib/log.ts";
 import { VERSION } from "../../version.ts";
 import { messageOf } from "../../lib/error.ts";
+import { say } from "../../translations/say.ts";
 import { hasFormerData } from "../data/former-data.ts";
 import { listenAddress } from "../net/listen-address.ts";
 import { Listener } from "../net/listener.ts";
@@ -47,7 +48,7 @@ const RETRY_MS = 10_000;
 const AFTER_FAILURE_MS = 60_000;
 
 /** The response to clients. They try again soon after a takeover. */
-const STANDBY = { message: "This machine is the standby of another server. Try again in a moment.", retryAfterS: 5 };
+const STANDBY = { message: say`This machine is the standby of another server. Try again in a moment.`, retryAfterS: 5 };
 
 /** Waits, and takes over. */
 export class Standby {
@@ -86,7 +87,7 @@ export class Standby {
       config,
       log: this.#context.log,
       clock: systemClock,
-      fetch: (request) => respondUnavailable(request.url, config.basePath, { ...STANDBY, reason: this.#text }),
+      fetch: (request) => respondUnavailable(request, config.basePath, { ...STANDBY, reason: this.#text }),
       error: () => new Response(null, { status: 503 }),
     });
     let promoted: Promoted | undefined;

@@ -1,6 +1,7 @@
 /** Checks tags and metadata. Called once for each request; all other code relies on it. */
 import { AppError, invalidField } from "../../errors.ts";
 import { fold } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 import type { MetadataChanges } from "./types.ts";
 
 const TAGS_MAX = 50;
@@ -19,14 +20,15 @@ export function checkTags(input: readonly string[], field = "tags"): string[] {
   for (const given of input) {
     const tag = given.normalize("NFC").trim();
     if (tag === "") continue;
-    if (tag.includes(",")) throw invalidField(field, `The tag "${tag}" contains a comma. Use separate tags instead.`);
-    if (CONTROL.test(tag)) throw invalidField(field, "A tag contains a control character. Remove it.");
+    if (tag.includes(","))
+      throw invalidField(field, say`The tag "${tag}" contains a comma. Use separate tags instead.`);
+    if (CONTROL.test(tag)) throw invalidField(field, say`A tag contains a control character. Remove it.`);
     const characters = Array.from(tag).length;
     if (characters > TAG_CHARACTERS_MAX) {
       const details = { limit: TAG_CHARACTERS_MAX, actual: characters };
       throw invalidField(
         field,
-        `A tag can have at most ${TAG_CHARACTERS_MAX} characters, but has ${characters}.`,
+        say`A tag can have at most ${TAG_CHARACTERS_MAX} characters, but has ${characters}.`,
         details,
       );
     }
@@ -37,7 +39,7 @@ export function checkTags(input: readonly string[], field = "tags"): string[] {
     const details = { limit: TAGS_MAX, actual: byKey.size };
     throw invalidField(
       field,
-      `A file can have at most ${TAGS_MAX} tags, but would have ${byKey.size}. Remove some tags.`,
+      say`A file can have at most ${TAGS_MAX} tags, but would have ${byKey.size}. Remove some tags.`,
       details,
     );
   }
@@ -76,17 +78,17 @@ export function checkMetadata(metadata: Readonly<Record<string, string>>, field 
   let bytes = 0;
   for (const [key, value] of Object.entries(metadata)) {
     // The schema's pattern for keys does not match keys with line breaks, so their values are unchecked here.
-    if (typeof value !== "string") throw invalidField(field, `metadata.${key} must be a string.`);
-    if (key === "") throw invalidField(field, "The metadata contains an empty key. Enter a name for it.");
+    if (typeof value !== "string") throw invalidField(field, say`metadata.${key} must be a string.`);
+    if (key === "") throw invalidField(field, say`The metadata contains an empty key. Enter a name for it.`);
     if (!key.isWellFormed() || !value.isWellFormed()) {
-      throw invalidField(field, "The metadata contains text that is not valid Unicode. Remove it.");
+      throw invalidField(field, say`The metadata contains text that is not valid Unicode. Remove it.`);
     }
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (bytes > METADATA_BYTES_MAX) {
     throw new AppError(
       "invalid_field",
-      `Metadata can have at most ${METADATA_BYTES_MAX} bytes in total, but has ${bytes}.`,
+      say`Metadata can have at most ${METADATA_BYTES_MAX} bytes in total, but has ${bytes}.`,
       {
         field,
         limit: METADATA_BYTES_MAX,

@@ -1,5 +1,6 @@
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
+import { say } from "../../translations/say.ts";
 import type { NodeRef } from "../model/types.ts";
 import { PROPERTY_BYTES_MAX, type PropertyChange, sizeOfChanges } from "../tables/properties.ts";
 import type { TreeStore } from "../tables/store.ts";
@@ -13,7 +14,7 @@ export function changeProperties(
   changes: readonly PropertyChange[],
 ): void {
   const node = store.findNode(ref);
-  if (node === undefined) throw notFound("The file or folder");
+  if (node === undefined) throw notFound(say`The file or folder was not found.`);
   store.locks.requireUnlocked(node.accountId, node.id);
   // Before anything is written: an XML body of 1 MiB can describe many times as much.
   if (sizeOfChanges(changes) > PROPERTY_BYTES_MAX) throw tooManyBytes();
@@ -26,7 +27,7 @@ export function changeProperties(
 function tooManyBytes(): AppError {
   return new AppError(
     "quota_exceeded",
-    `The properties of a file or folder can take ${PROPERTY_BYTES_MAX} bytes. Store less, or remove some first.`,
+    say`The properties of a file or folder can take ${PROPERTY_BYTES_MAX} bytes. Store less, or remove some first.`,
     { limit: PROPERTY_BYTES_MAX },
   );
 }

@@ -6,6 +6,7 @@ import { rows } from "../../db/reader.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { parentPath, ROOT_PATH } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 import { attachFolder } from "./attach-folder.ts";
 import { copyBelow } from "./copy-below.ts";
 import { storeFile, resolveName } from "./create.ts";
@@ -62,7 +63,7 @@ export function copy(
   options: CopyOptions,
 ): { node: TreeNode; isNew: boolean } {
   const node = store.findNode(ref);
-  if (node === undefined) throw notFound("The file or folder");
+  if (node === undefined) throw notFound(say`The file or folder was not found.`);
   if (node.kind === "folder") return { node: copyFolder(store, tx, node, destinationPath, options), isNew: true };
   const { file, isNew } = copyFile(
     store,
@@ -114,7 +115,7 @@ function copyFolder(
   if (filesBelow + foldersBelow > COPY_NODES_MAX) {
     throw new AppError(
       "invalid_request",
-      `The folder contains more than ${COPY_NODES_MAX} files and folders. Copy its subfolders one by one.`,
+      say`The folder contains more than ${COPY_NODES_MAX} files and folders. Copy its subfolders one by one.`,
       { limit: COPY_NODES_MAX },
     );
   }
@@ -142,7 +143,7 @@ export async function copyLarge(
 ): Promise<FolderNode> {
   const run = stepsOf(store, writer, options);
   const source = store.findFolder(ref);
-  if (source === undefined) throw notFound("The folder");
+  if (source === undefined) throw notFound(say`The folder was not found.`);
   const expected = await countBelow(store, source.id);
   const release = options.reserveSpace?.((expected.files + expected.folders) * NODE_BYTES);
   let stageId: number | undefined;
@@ -211,7 +212,7 @@ function stage(
   { files, folders, fileBytes }: CopyTotals,
 ): { folder: FolderNode; stageId: number } {
   const folder = store.findFolder(ref);
-  if (folder === undefined) throw notFound("The folder");
+  if (folder === undefined) throw notFound(say`The folder was not found.`);
   const accountId = options.accountId ?? folder.accountId;
   rejectEarly(store, folder, accountId, destinationPath);
   // Takes the quota and gives it back, to reject early what the last transaction would reject: an unattached copy does

@@ -2,6 +2,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { newId } from "../../lib/id.ts";
 import { AppError } from "../../errors.ts";
 import { joinPath } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 import { addSizes, PATH_BYTES_MAX, rejectTooLong, sizeOfStep } from "../tables/heights.ts";
 import { ensureFolderId, insertFolder } from "./make-folder.ts";
 import { nameTaken } from "../tables/names.ts";
@@ -22,7 +23,7 @@ interface FilePlacement extends Omit<NewFile, "blob" | "folderPath"> {
 export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder): FolderNode {
   const { accountId, parentPath, name, metadata } = input;
   if (Buffer.byteLength(joinPath(parentPath, name)) > PATH_BYTES_MAX) {
-    const message = `The path is longer than ${PATH_BYTES_MAX} bytes in UTF-8. Choose a folder at a higher level.`;
+    const message = say`The path is longer than ${PATH_BYTES_MAX} bytes in UTF-8. Choose a folder at a higher level.`;
     throw new AppError("invalid_path", message, { field: "folder" });
   }
   const parentId = ensureFolderId(store, tx, accountId, parentPath);

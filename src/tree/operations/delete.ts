@@ -7,6 +7,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 import { ROOT_NAME } from "../tables/folder-paths.ts";
 import { PATH_BYTES_MAX } from "../tables/heights.ts";
 import type { StoredNode } from "../tables/node-rows.ts";
@@ -22,7 +23,7 @@ const ROWS_AT_ONCE_MAX = 64;
 /** @see TreeWriter.deleteFile */
 export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, precondition?: Precondition): DeletedNode {
   const file = store.findFile(ref);
-  if (file === undefined) throw notFound("The file");
+  if (file === undefined) throw notFound(say`The file was not found.`);
   precondition?.(file);
   store.locks.unlockForMove(file, file.parentId);
   store.emitFileEvent(tx, "file.deleted", file);
@@ -43,12 +44,12 @@ export function deleteFolder(
   options: { readonly onlyEmpty?: boolean | undefined } = {},
 ): DeletedNode {
   const folder = store.findFolder(ref);
-  if (folder === undefined) throw notFound("The folder");
+  if (folder === undefined) throw notFound(say`The folder was not found.`);
   if (folder.parentId === null) {
-    throw new AppError("invalid_path", "You can't delete the root folder. Delete items inside it.", { field: "id" });
+    throw new AppError("invalid_path", say`You can't delete the root folder. Delete items inside it.`, { field: "id" });
   }
   if (options.onlyEmpty === true && folder.itemCount > 0) {
-    const message = "The folder is not empty. Empty it first, or set recursive=true to delete everything.";
+    const message = say`The folder is not empty. Empty it first, or set recursive=true to delete everything.`;
     throw new AppError("folder_not_empty", message, { itemCount: folder.itemCount });
   }
   store.locks.unlockForMove(folder, folder.parentId);

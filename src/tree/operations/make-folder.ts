@@ -3,6 +3,7 @@ import { AppError } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 import { isShortened, ROOT_NAME } from "../tables/folder-paths.ts";
 import { EMPTY_PATH, pathTooLong, rejectTooLong, sizeOfStep, type PathSize, sizeOfPath } from "../tables/heights.ts";
 import { FILE, FOLDER, parseMetadata } from "../model/rows.ts";
@@ -35,7 +36,7 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
   if (isShortened(path)) throw pathTooLong();
   const rootId = store.paths.rootOf(accountId);
   // The account was erased while the request was running.
-  if (rootId === undefined) throw new AppError("revoked_token", "This account no longer exists.");
+  if (rootId === undefined) throw new AppError("revoked_token", say`This account no longer exists.`);
   let id = rootId;
   let at = ROOT_PATH;
   let below = sizeOfPath(path);
@@ -46,7 +47,7 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
     below = { levels: below.levels - step.levels, bytes: below.bytes - step.bytes };
     const holder = store.names.find(id, name);
     if (holder?.kind === FILE) {
-      throw new AppError("not_a_folder", `"${at}" is a file. Choose a folder.`, { field: "folder", path: at });
+      throw new AppError("not_a_folder", say`"${at}" is a file. Choose a folder.`, { field: "folder", path: at });
     }
     id = holder?.id ?? insertFolder(store, tx, { accountId, parentId: id, name, metadata: null, below });
   }

@@ -7,6 +7,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { notFound } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { say } from "../../translations/say.ts";
 import { resolveName } from "./create.ts";
 import { folderRow } from "./make-folder.ts";
 import { FILE, metadataToJson, tagsToJson } from "../model/rows.ts";
@@ -134,7 +135,7 @@ export function mergeFolder(store: TreeStore, tx: Transaction, merged: MergedFol
 /** @see TreeWriter.mergeContent */
 export function mergeContent(store: TreeStore, tx: Transaction, ref: NodeRef, content: NextContent): FileNode {
   const file = store.findFile(ref);
-  if (file === undefined) throw notFound("The file");
+  if (file === undefined) throw notFound(say`The file was not found.`);
   const { blob, createdAtMs, createdBy, ...rest } = content;
   const blobId = store.blobs.acquire(blob, store.clock.nowMs());
   addVersion(store, tx, store.nodes.get(file.id), {
@@ -150,7 +151,7 @@ export function mergeContent(store: TreeStore, tx: Transaction, ref: NodeRef, co
 
 function folderIdOf(store: TreeStore, ref: NodeRef): number {
   const folder = store.findFolder(ref);
-  if (folder === undefined) throw notFound("The folder");
+  if (folder === undefined) throw notFound(say`The folder was not found.`);
   return folder.id;
 }
 

@@ -8,6 +8,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { parentPath, ROOT_PATH } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 import { deleteRowsBelow } from "./delete.ts";
 import { type FolderSize, totalsOf } from "./measure-folder.ts";
 import { isShortened } from "../tables/folder-paths.ts";
@@ -24,10 +25,10 @@ const ROWS_AT_ONCE_MAX = 64;
 /** @see TreeWriter.trash */
 export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, measured?: FolderSize): TrashedNode {
   const node = store.findNode(ref);
-  if (node === undefined) throw notFound("The file or folder");
+  if (node === undefined) throw notFound(say`The file or folder was not found.`);
   const { accountId, parentId } = node;
   if (parentId === null) {
-    const message = "You can't move the root folder to the trash. Choose items inside it.";
+    const message = say`You can't move the root folder to the trash. Choose items inside it.`;
     throw new AppError("invalid_path", message, { field: "fileIds" });
   }
   store.locks.unlockForMove(node, parentId);

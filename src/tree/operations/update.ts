@@ -1,6 +1,7 @@
 /** Renames, moves and other changes of existing nodes. A change writes one node, however much is below it. */
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
+import { say } from "../../translations/say.ts";
 import { mergeMetadata } from "../model/labels.ts";
 import { ensureFolderId } from "./make-folder.ts";
 import { nameTaken } from "../tables/names.ts";
@@ -26,7 +27,7 @@ export function updateFile(
   precondition?: Precondition,
 ): FileNode {
   const file = store.findFile(ref);
-  if (file === undefined) throw notFound("The file");
+  if (file === undefined) throw notFound(say`The file was not found.`);
   precondition?.(file);
   return applyFileChanges(store, tx, file, changes);
 }
@@ -82,11 +83,11 @@ function retype(store: TreeStore, { accountId, id, mediaType: before, sizeBytes 
 /** @see TreeWriter.updateFolder */
 export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, changes: FolderChanges): FolderNode {
   const folder = store.findFolder(ref);
-  if (folder === undefined) throw notFound("The folder");
+  if (folder === undefined) throw notFound(say`The folder was not found.`);
   const { name = folder.name } = changes;
   const isRoot = folder.parentId === null;
   if (isRoot && (name !== folder.name || changes.folderPath !== undefined)) {
-    throw new AppError("invalid_path", "You can't rename or move the root folder. Choose a folder inside it.", {
+    throw new AppError("invalid_path", say`You can't rename or move the root folder. Choose a folder inside it.`, {
       field: changes.name === undefined ? "folder" : "name",
     });
   }
@@ -127,7 +128,7 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
 /** @see TreeWriter.move */
 export function move(store: TreeStore, tx: Transaction, ref: NodeRef, destinationPath: string): TreeNode {
   const node = store.findNode(ref);
-  if (node === undefined) throw notFound("The file or folder");
+  if (node === undefined) throw notFound(say`The file or folder was not found.`);
   const changes = { folderPath: destinationPath };
   return node.kind === "file" ? applyFileChanges(store, tx, node, changes) : updateFolder(store, tx, node, changes);
 }
@@ -144,7 +145,7 @@ export function rejectInside(
   destinationPath: string | undefined,
 ): void {
   if (!store.paths.isWithin(destinationId, folder.id)) return;
-  throw new AppError("invalid_path", `You can't move or copy "${folder.path}" into itself. Choose another folder.`, {
+  throw new AppError("invalid_path", say`You can't move or copy "${folder.path}" into itself. Choose another folder.`, {
     field: "folder",
     path: destinationPath,
   });

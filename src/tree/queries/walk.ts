@@ -6,6 +6,7 @@ import type { Database } from "bun:sqlite";
 import { openReadOnly } from "../../db/open.ts";
 import { notFound } from "../../errors.ts";
 import { fold } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 import { FILE } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 
@@ -53,7 +54,7 @@ type WalkedRow = WalkedNode & { readonly sortKey: string };
  * @throws AppError not_found if one of the nodes is not in a tree; what `visit` throws
  */
 export async function walkBelow(store: TreeStore, ids: readonly number[], visit: WalkVisitor): Promise<number> {
-  if (ids.some((id) => store.findById(id) === undefined)) throw notFound("This file or folder");
+  if (ids.some((id) => store.findById(id) === undefined)) throw notFound(say`This file or folder was not found.`);
   // No await before the snapshot opens: nothing is committed between the check and the snapshot.
   const opened = openReadOnly(store.sqlite.filename);
   const snapshot = opened.sqlite;

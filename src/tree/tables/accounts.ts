@@ -1,9 +1,10 @@
 /** An account's journal head and totals: one row, updated with every change of the tree. */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, needsMoreSpace } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { say } from "../../translations/say.ts";
 import type { StoredNode } from "./node-rows.ts";
 import type { Usage } from "../model/types.ts";
 
@@ -155,8 +156,7 @@ export class Accounts {
     if (limit === null || used + added <= limit) return;
     throw new AppError(
       "quota_exceeded",
-      `You have ${used} of at most ${limit} files and folders, including ` +
-        "the trash. Delete some permanently, or ask for another plan.",
+      say`You have ${used} of at most ${limit} files and folders, including the trash. Delete some permanently, or ask for another plan.`,
       { limit, of: "nodes", used, required: added },
     );
   }
@@ -171,12 +171,7 @@ export class Accounts {
 
   #quotaExceeded(accountId: number, added: number, limit: number): AppError {
     const used = this.usage(accountId).usedBytes;
-    return new AppError(
-      "quota_exceeded",
-      `This needs ${added} bytes, but you have ${Math.max(0, limit - used)} of ` +
-        `${limit} bytes left. Delete files, or ask your administrator for more storage.`,
-      { limit, used, required: added },
-    );
+    return new AppError("quota_exceeded", needsMoreSpace(added, limit - used, limit), { limit, used, required: added });
   }
 
   /**

@@ -8,6 +8,7 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../../errors.ts";
 import { segmentsOf } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 
 /** Folders from the root to a folder, including itself. */
 export const LEVELS_MAX = 256;
@@ -149,8 +150,7 @@ export function rejectTooLong(size: PathSize): void {
 export function pathTooLong(): AppError {
   return new AppError(
     "path_too_long",
-    `Folders can have at most ${LEVELS_MAX} levels, and paths ${PATH_BYTES_MAX} ` +
-      "bytes. Choose a folder at a higher level, or shorter names.",
+    say`Folders can have at most ${LEVELS_MAX} levels, and paths ${PATH_BYTES_MAX} bytes. Choose a folder at a higher level, or shorter names.`,
     { field: "folder", levels: LEVELS_MAX, bytes: PATH_BYTES_MAX },
   );
 }

@@ -11,6 +11,7 @@ import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId, newSecretToken } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { say } from "../../translations/say.ts";
 import type { CoveringLock, Lock, LockRequest, TreeNode } from "../model/types.ts";
 import type { FolderPaths } from "./folder-paths.ts";
 import { FOLDER } from "../model/rows.ts";
@@ -19,8 +20,7 @@ import { FOLDER } from "../model/rows.ts";
 export const LOCKS_MAX = 1_000;
 
 /** Also for people who cannot end the lock: those who received the item in a share. */
-export const LOCKED =
-  "A program has locked this file or folder. Close it in that program. Its owner can also end the lock in Settings, under Devices.";
+export const LOCKED = say`A program has locked this file or folder. Close it in that program. Its owner can also end the lock in Settings, under Devices.`;
 
 const NO_TOKENS: ReadonlySet<string> = new Set();
 
@@ -181,14 +181,14 @@ export class Locks {
     const { accountId, id: nodeId } = node;
     const { createdBy, program, ownerXml, isExclusive, isDeep, durationMs } = request;
     if (isDeep && node.kind === "folder" && node.parentId === null) {
-      const message = "You can't lock all files of an account. Lock a folder or a file.";
+      const message = say`You can't lock all files of an account. Lock a folder or a file.`;
       throw new AppError("invalid_path", message, { field: "Depth" });
     }
     this.#rejectConflict(nodeId, this.#coveringNode(nodeId), isExclusive);
     if (isDeep && node.kind === "folder")
       for (const lock of this.#within(accountId, nodeId)) this.#rejectConflict(lock.nodeId, [lock], isExclusive);
     if ((this.#count.get(accountId, nowMs)?.count ?? 0) >= LOCKS_MAX) {
-      const message = `An account can have at most ${LOCKS_MAX} locks. Close some files, or end locks in Settings, under Devices.`;
+      const message = say`An account can have at most ${LOCKS_MAX} locks. Close some files, or end locks in Settings, under Devices.`;
       throw new AppError("quota_exceeded", message, { limit: LOCKS_MAX, of: "locks" });
     }
     const token = `larder:lock:${newSecretToken(128)}`;

@@ -7,6 +7,7 @@ import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { fold } from "../../lib/path.ts";
+import { say } from "../../translations/say.ts";
 
 const NAME_BYTES_MAX = 255;
 const HINTS_MAX = 1_000;
@@ -58,7 +59,7 @@ function cutToBytes(text: string, bytesMax: number): string {
 export function nameTaken(name: string): AppError {
   return new AppError(
     "name_taken",
-    `"${name}" already exists in this folder. Choose another name, or remove the existing item.`,
+    say`"${name}" already exists in this folder. Choose another name, or remove the existing item.`,
     {
       field: "name",
       name,

@@ -1,5 +1,6 @@
 import { notFound } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { say } from "../../translations/say.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../model/rows.ts";
 import type { NodeRef, NodeTotals, TagTotals, TrashedNode, TreeNode, TypeTotals } from "../model/types.ts";
 import type { StoredNode } from "./node-rows.ts";
@@ -63,7 +64,7 @@ export function getTrashed(store: TreeStore, { accountId, publicId }: NodeRef): 
        WHERE n.public_id = ?1 AND t.account_id = ?2`,
     )
     .get(publicId, accountId);
-  if (trashed === null) throw notFound("This file or folder in the trash");
+  if (trashed === null) throw notFound(say`This file or folder in the trash was not found.`);
   return { trashed, row: store.nodes.get(trashed.node_id) };
 }
 

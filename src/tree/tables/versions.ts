@@ -4,6 +4,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { toDigest } from "../../blobs/digest.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { say } from "../../translations/say.ts";
 import type { StoredNode } from "./node-rows.ts";
 import { FILE } from "../model/rows.ts";
 import type { TreeStore } from "./store.ts";
@@ -51,7 +52,7 @@ export interface VersionRestore {
 /** @see TreeWriter.replaceContent */
 export function replaceContent(store: TreeStore, tx: Transaction, input: NewContent): FileNode {
   const file = store.findFile(input.file);
-  if (file === undefined) throw notFound("The file");
+  if (file === undefined) throw notFound(say`The file was not found.`);
   input.precondition?.(file);
   const blobId = store.blobs.acquire(input.blob, store.clock.nowMs());
   addVersion(store, tx, store.nodes.get(file.id), { ...input, blobId, sizeBytes: input.blob.sizeBytes });
@@ -254,11 +255,11 @@ export function restoreVersion(
 ): FileNode {
   const { precondition, ...rest } = by;
   const file = store.findFile(ref);
-  if (file === undefined) throw notFound("The file");
+  if (file === undefined) throw notFound(say`The file was not found.`);
   precondition?.(file);
   if (version === file.version) return file;
   const former = findRow(store, file.id, version);
-  if (former === undefined) throw notFound("This version");
+  if (former === undefined) throw notFound(say`This version was not found.`);
   store.blobs.share(former.blob_id, store.clock.nowMs());
   const { blob_id: blobId, size_bytes: sizeBytes, media_type: mediaType } = former;
   addVersion(store, tx, store.nodes.get(file.id), { blobId, sizeBytes, mediaType, ...rest });
@@ -268,11 +269,11 @@ export function restoreVersion(
 /** @see TreeWriter.deleteVersion */
 export function deleteVersion(store: TreeStore, ref: NodeRef, version: number): FileVersion {
   const file = store.findFile(ref);
-  if (file === undefined) throw notFound("The file");
+  if (file === undefined) throw notFound(say`The file was not found.`);
   if (version === file.version) {
     throw new AppError(
       "version_conflict",
-      `Version ${version} is the current version. Restore another version first, or delete the file.`,
+      say`Version ${version} is the current version. Restore another version first, or delete the file.`,
       { version },
     );
   }
@@ -280,7 +281,7 @@ export function deleteVersion(store: TreeStore, ref: NodeRef, version: number): 
     .query<VersionRow, [number, number]>(`SELECT ${VERSION_COLUMNS} FROM versions WHERE node_id = ?1 AND version = ?2`)
     .get(file.id, version);
   const listed = findRow(store, file.id, version);
-  if (row === null || listed === undefined) throw notFound("This version");
+  if (row === null || listed === undefined) throw notFound(say`This version was not found.`);
   dropVersion(store, file.accountId, file.id, row);
   return toVersion(listed);
 }

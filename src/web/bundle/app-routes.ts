@@ -3,6 +3,7 @@ import { Router } from "../../features/accounts/routing/router.ts";
 import { AppError } from "../../errors.ts";
 import { requestContextOf } from "../../http/request-context.ts";
 import { matchesIfNoneMatch } from "../../http/conditional.ts";
+import { say } from "../../translations/say.ts";
 import { type PageFrame, PAGE_VARY, pageFrame } from "../pages/page.ts";
 import { renderManifest, renderServiceWorker } from "./app-install.ts";
 import { APP_POLICY, DOCUMENT_ROUTE, PAGE_ROUTES, renderAppShell, SIGN_UP_ROUTE } from "./app-shell.ts";
@@ -34,7 +35,7 @@ export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions
       const files = await clientFiles();
       const file = params["version"] === files.version ? files.find(params["name"] ?? "") : undefined;
       if (file === undefined) {
-        throw new AppError("not_found", "This file belongs to a different version of Larder. Reload the page.");
+        throw new AppError("not_found", say`This file belongs to a different version of Larder. Reload the page.`);
       }
       return assetResponse(request, files, file);
     })

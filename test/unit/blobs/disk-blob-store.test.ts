@@ -10,8 +10,9 @@ import { DiskBlobStore } from "../../../src/blobs/disk-blob-store.ts";
 import { Layout } from "../../../src/blobs/layout.ts";
 import { AppError } from "../../../src/errors.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { say } from "../../../src/translations/say.ts";
 
-const LIMIT = { limitBytes: 64 * 1024 * 1024, tooLarge: () => new AppError("file_too_large", "too large") };
+const LIMIT = { limitBytes: 64 * 1024 * 1024, tooLarge: () => new AppError("file_too_large", say`too large`) };
 
 /** A disk on which the given calls fail with system errors. */
 function faultyDisk(faults: Partial<Record<keyof Disk, string>>): Disk {
@@ -198,7 +199,7 @@ describe("DiskBlobStore", () => {
     let isGone = false;
     const guarded = open({
       checkStore: () => {
-        if (isGone) throw new AppError("store_missing", "gone");
+        if (isGone) throw new AppError("store_missing", say`gone`);
       },
     });
     const putSome = (from: number) =>
@@ -215,7 +216,7 @@ describe("DiskBlobStore", () => {
 
   test("the first byte beyond the limit ends the write, and nothing is left", async () => {
     for (const size of [1_000, 1_000_000]) {
-      const writer = store.begin({ limitBytes: size - 1, tooLarge: () => new AppError("file_too_large", "no") });
+      const writer = store.begin({ limitBytes: size - 1, tooLarge: () => new AppError("file_too_large", say`no`) });
       const write = async () => {
         for (let at = 0; at < size; at += 500) await writer.write(Buffer.alloc(500));
       };
@@ -253,7 +254,7 @@ describe("DiskBlobStore", () => {
   test("a store whose disk is missing stores nothing", async () => {
     const gone = open({
       checkStore: () => {
-        throw new AppError("store_missing", "gone");
+        throw new AppError("store_missing", say`gone`);
       },
     });
     expect(await put(Buffer.from("x"), gone).catch((error: unknown) => (error as AppError).reason)).toBe(

@@ -1,10 +1,14 @@
 /** Checks the texts of the web client and the server in all languages: each is there, is used, and takes the same values. */
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { type MessageFormatElement, parse, TYPE } from "@formatjs/icu-messageformat-parser";
 import { Glob } from "bun";
+import { findMessages } from "../../../scripts/texts/errors.ts";
 import { collectTexts, TEXT_FILES } from "../../../scripts/texts/texts.ts";
+import { translateMessage } from "../../../src/translations/error-texts.ts";
 import { LANGUAGES } from "../../../src/translations/languages.ts";
+import { sayText } from "../../../src/translations/say.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 
@@ -18,11 +22,19 @@ function flatten(value: unknown, prefix = ""): [string, string][] {
   );
 }
 
-async function readTexts(tag: string, file: string): Promise<Texts> {
-  return new Map(flatten(await Bun.file(join(ROOT, "src/translations", tag, `${file}.json`)).json()));
+function pathOf(tag: string, file: string): string {
+  return join(ROOT, "src/translations", tag, `${file}.json`);
 }
 
-const english = { client: await readTexts("en", "client"), server: await readTexts("en", "server") };
+async function readTexts(tag: string, file: string): Promise<Texts> {
+  return new Map(flatten(await Bun.file(pathOf(tag, file)).json()));
+}
+
+const english = {
+  client: await readTexts("en", "client"),
+  server: await readTexts("en", "server"),
+  errors: await readTexts("en", "errors"),
+};
 
 test.each(TEXT_FILES)(
   "the English texts of the %s are those of the source: run scripts/texts/texts.ts",
@@ -56,7 +68,42 @@ test("the web client and the server load each language", async () => {
   expect(tags.filter(isMissing)).toEqual([]);
 });
 
-const files = LANGUAGES.flatMap(({ tag }) => TEXT_FILES.map((file) => [tag, file] as const));
+/** Files that show texts of other sources in errors, or texts of the command line, and why they can't be translated. */
+const UNTRANSLATED = {
+  "src/cli/accounts/app-password.ts": "a text of the command line",
+  "src/cli/accounts/setup-link.ts": "a text of the command line",
+  "src/cli/accounts/token.ts": "a text of the command line",
+  "src/cli/shared/services.ts": "a text of the command line",
+  "src/config/settings/network.ts": "a text of the platform",
+  "src/features/administration/settings/service.ts": "a text that is in the log as well",
+  "src/features/library/files/bulk.ts": "a stored message",
+  "src/features/media/editing/edit-process.ts": "a message of another process",
+  "src/features/mobile/offline-queue/queries.ts": "a stored message",
+  "src/features/storage/import-export/import-progress.ts": "a text of the command line",
+  "src/features/storage/import-export/transfer-pool.ts": "a text of the command line",
+  "src/features/storage/imports/requests.ts": "a text of the command line",
+  "src/http/schema-problem.ts": "a text of the validation library",
+};
+
+test("every message of an error can be translated", async () => {
+  const { problems, untranslated } = await findMessages();
+  expect(problems).toEqual([]);
+  expect(untranslated).toEqual(Object.keys(UNTRANSLATED));
+});
+
+/** Errors of other languages are in English until somebody translates them. */
+const errorLanguages = LANGUAGES.map(({ tag }) => tag).filter((tag) => existsSync(pathOf(tag, "errors")));
+
+test.each(errorLanguages.filter((tag) => tag !== "en"))("errors are in %s", async (tag) => {
+  const texts = await readTexts(tag, "errors");
+  const message = "The folder was not found.";
+  expect(translateMessage(sayText(message), tag)).toBe(texts.get(message) ?? "");
+  expect(texts.get(message)).not.toBe(message);
+});
+
+const files = LANGUAGES.flatMap(({ tag }) =>
+  TEXT_FILES.filter((file) => file !== "errors" || errorLanguages.includes(tag)).map((file) => [tag, file] as const),
+);
 
 describe.each(files)("the texts in %s of the %s", (tag, file) => {
   test("are complete, and none is left over", async () => {

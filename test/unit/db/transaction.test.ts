@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Writer } from "../../../src/db/transaction.ts";
 import { AppError } from "../../../src/errors.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { say } from "../../../src/translations/say.ts";
 
 describe("Writer", () => {
   let sqlite: Database;
@@ -110,7 +111,7 @@ describe("Writer", () => {
       writer.run(insert(1)),
       writer.run(() => {
         insert(2)();
-        throw new AppError("name_taken", "no");
+        throw new AppError("name_taken", say`no`);
       }),
       writer.run(insert(3)),
     ]);

@@ -7,6 +7,7 @@ import { Writer } from "../../../src/db/transaction.ts";
 import { Trials } from "../../../src/db/trial.ts";
 import { AppError } from "../../../src/errors.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { say } from "../../../src/translations/say.ts";
 
 let directory: string;
 let path: string;
@@ -79,7 +80,7 @@ test("trials run one at a time, after all transactions queued before them", asyn
 });
 
 test("a failing trial leaves no changes, and writing continues", async () => {
-  const refused = new AppError("name_taken", "no");
+  const refused = new AppError("name_taken", say`no`);
   const failed = trials.run(async ({ sqlite }) => {
     sqlite.prepare("INSERT INTO t (v) VALUES (100)").run();
     await turn();

@@ -17,6 +17,7 @@ import { temporaryDirectory } from "../../support/server.ts";
 import { createTus, tusVersion } from "../../support/tus.ts";
 import { connectDav, type DavClient } from "../../support/webdav.ts";
 import { mountedRoutes } from "./mounted-routes.ts";
+import { say } from "../../../src/translations/say.ts";
 
 /** A fence that tests open and close. */
 class FakeFence implements WriteFence {
@@ -69,7 +70,7 @@ afterAll(async () => {
 
 /** The error of a fence that can't confirm. */
 async function reject(): Promise<void> {
-  throw new AppError("provider_unavailable", "The server cannot confirm changes right now.", { retryAfter: 7 });
+  throw new AppError("provider_unavailable", say`The server cannot confirm changes right now.`, { retryAfter: 7 });
 }
 
 describe("a change", () => {

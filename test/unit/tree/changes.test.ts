@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { FileNode } from "../../../src/tree/model/types.ts";
 import { AppError } from "../../../src/errors.ts";
 import { blobOf, reasonOf, TestTree } from "./support.ts";
+import { say } from "../../../src/translations/say.ts";
 
 let tree: TestTree;
 let accountId: number;
@@ -131,7 +132,7 @@ describe("changes", () => {
     const file = tree.addFile(accountId, "/", "a");
     replace(file, "other");
     const reject = (current: FileNode) => {
-      if (current.digest !== file.digest) throw new AppError("precondition_failed", "no");
+      if (current.digest !== file.digest) throw new AppError("precondition_failed", say`no`);
     };
     expect(reasonOf(() => tree.run((tx) => tree.write.updateFile(tx, file, { name: "b" }, reject)))).toBe(
       "precondition_failed",

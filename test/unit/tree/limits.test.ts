@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { AppError } from "../../../src/errors.ts";
 import { MIGRATIONS } from "../../../src/db/migrations.ts";
 import { reasonOf, TestTree } from "./support.ts";
+import { say } from "../../../src/translations/say.ts";
 
 let tree: TestTree;
 let accountId: number;
@@ -205,7 +206,7 @@ describe("the number of nodes in an account", () => {
     expect(reserved[0]).toBeGreaterThan(451 * 100);
     expect(released).toEqual(reserved);
     const full = () => {
-      throw new AppError("disk_full", "The disk is full.");
+      throw new AppError("disk_full", say`The disk is full.`);
     };
     const rejection = tree.write.copyLarge(tree.writer, folderAt("/src"), "/b", { ...copyOptions, reserveSpace: full });
     expect(await rejection.catch((error: unknown) => error)).toMatchObject({ reason: "disk_full" });

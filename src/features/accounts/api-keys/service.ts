@@ -4,6 +4,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
+import { say } from "../../../translations/say.ts";
 import type { KeyPrincipal } from "../auth/principal.ts";
 import { DEFAULT_SCOPES, SCOPES } from "../auth/scopes.ts";
 import { hashToken } from "../auth/token-hash.ts";
@@ -103,11 +104,11 @@ export class ApiKeyService {
     if (given.length === 0)
       throw invalidField(
         "scopes",
-        "An API key needs at least one scope. To allow reading and writing files, leave out scopes.",
+        say`An API key needs at least one scope. To allow reading and writing files, leave out scopes.`,
       );
     const expiresAtMs = input.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= nowMs) {
-      throw invalidField("expiresAt", "The expiry time is in the past. Choose a future time, or none.");
+      throw invalidField("expiresAt", say`The expiry time is in the past. Choose a future time, or none.`);
     }
     const key = `lk_${newSecretToken(KEY_BITS)}`;
     const apiKey: ApiKey = {
@@ -122,12 +123,12 @@ export class ApiKeyService {
     await writer.run((tx) => {
       const user = findOwner(tx);
       if (given.includes("admin") && user.role !== "admin") {
-        throw new AppError("role", "Only administrators can create a key with the admin scope. Remove that scope.");
+        throw new AppError("role", say`Only administrators can create a key with the admin scope. Remove that scope.`);
       }
       if ((this.#queries.count.get(user.id)?.count ?? 0) >= KEYS_MAX) {
         throw new AppError(
           "invalid_request",
-          `You can have at most ${KEYS_MAX} API keys. Delete one that you don't use.`,
+          say`You can have at most ${KEYS_MAX} API keys. Delete one that you don't use.`,
           {
             limit: KEYS_MAX,
           },
@@ -153,7 +154,7 @@ export class ApiKeyService {
     const { writer, clock } = this.#options;
     await writer.run((tx) => {
       const { changes } = this.#queries.revoke.run(publicId, userId, clock.nowMs());
-      if (changes === 0) throw new AppError("not_found", "This API key was not found. It may already be deleted.");
+      if (changes === 0) throw new AppError("not_found", say`This API key was not found. It may already be deleted.`);
       this.#queries.forgetRevoked.run(userId, REVOKED_MAX);
       tx.afterCommit(() => this.dropCaches());
     });
@@ -179,7 +180,7 @@ export class ApiKeyService {
   #identifyUncached(key: string): CachedKey {
     const row = KEY.test(key) ? this.#queries.byHash.get(hashToken(key)) : null;
     if (row === null) {
-      throw new AppError("invalid_token", "This API key is not valid. Check it, or create a new one.");
+      throw new AppError("invalid_token", say`This API key is not valid. Check it, or create a new one.`);
     }
     const user = this.#options.users.findById(row.userId);
     if (row.revokedAtMs !== null || user === undefined || user.disabledAtMs !== null) {
@@ -208,9 +209,9 @@ export class ApiKeyService {
 }
 
 function expiredKey(): AppError {
-  return new AppError("expired_token", "This API key has expired. Create a new one.");
+  return new AppError("expired_token", say`This API key has expired. Create a new one.`);
 }
 
 function revokedKey(): AppError {
-  return new AppError("revoked_token", "This API key was deleted, or its account is disabled. Create a new one.");
+  return new AppError("revoked_token", say`This API key was deleted, or its account is disabled. Create a new one.`);
 }

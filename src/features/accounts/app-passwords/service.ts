@@ -7,6 +7,7 @@ import { invariant } from "../../../lib/invariant.ts";
 import { newId } from "../../../lib/id.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import { type AppPasswordPrincipal, type ClientInfo, checkWriter } from "../auth/principal.ts";
 import type { TransactionCheck } from "../auth/proof.ts";
 import { emailKey } from "../users/email.ts";
@@ -74,7 +75,7 @@ export class AppPasswordService {
    */
   identify(authorization: string | null, client: ClientInfo, addressKey: string): AppPasswordPrincipal {
     if (authorization === null) {
-      throw new AppError("missing_token", "Sign in with your email and an app password from your settings.");
+      throw new AppError("missing_token", say`Sign in with your email and an app password from your settings.`);
     }
     const cached = this.#cache.get(authorization) ?? this.#identifyUncached(authorization, addressKey);
     const nowMs = this.#options.clock.nowMs();
@@ -123,7 +124,7 @@ export class AppPasswordService {
     const name = checkName(input.name, NAME_CHARACTERS_MAX);
     const expiresAtMs = input.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= nowMs) {
-      throw invalidField("expiresAt", "The expiry time is in the past. Choose a future time, or none.");
+      throw invalidField("expiresAt", say`The expiry time is in the past. Choose a future time, or none.`);
     }
     const password = newAppPassword();
     const passwordHash = hashAppPassword(password);
@@ -181,7 +182,7 @@ export class AppPasswordService {
       check?.(tx);
       const row = this.#queries.ofUser.all(userId).find((found) => found.publicId === publicId);
       if (row === undefined) {
-        throw new AppError("not_found", "This app password was not found. It may have ended already.");
+        throw new AppError("not_found", say`This app password was not found. It may have ended already.`);
       }
       this.#end(tx, userId, [row]);
     });
@@ -217,7 +218,7 @@ export class AppPasswordService {
   #identifyUncached(authorization: string, addressKey: string): CachedPassword {
     const credentials = readBasic(authorization);
     if (credentials === undefined) {
-      throw new AppError("invalid_token", "Sign in with HTTP Basic: send your email and an app password.");
+      throw new AppError("invalid_token", say`Sign in with HTTP Basic: send your email and an app password.`);
     }
     const { wrongPasswords } = this.#options;
     const found = this.#find(credentials);
@@ -228,7 +229,7 @@ export class AppPasswordService {
       wrongPasswords.note(addressKey, credentials.username);
       throw new AppError(
         "bad_credentials",
-        "The email or the app password is wrong. Your own password does not work here: create an app password in Settings, under Connect devices.",
+        say`The email or the app password is wrong. Your own password does not work here: create an app password in Settings, under Connect devices.`,
       );
     }
     if (this.#cache.size >= CACHED_MAX) {
@@ -262,7 +263,10 @@ export class AppPasswordService {
   /** @throws AppError revoked_token if the only folder of an app password is gone */
   #checkFolder({ user, appPassword: { folderId } }: AppPasswordPrincipal): void {
     if (folderId === null || this.#hasFolder(user.id, folderId)) return;
-    throw new AppError("revoked_token", "The folder of this app password no longer exists. Create a new app password.");
+    throw new AppError(
+      "revoked_token",
+      say`The folder of this app password no longer exists. Create a new app password.`,
+    );
   }
 
   #hasFolder(userId: number, folderId: number): boolean {
@@ -284,7 +288,7 @@ export class AppPasswordService {
     if ((this.#queries.count.get(userId)?.count ?? 0) < PASSWORDS_MAX) return;
     throw new AppError(
       "invalid_request",
-      `You can have at most ${PASSWORDS_MAX} app passwords. End one that you don't use.`,
+      say`You can have at most ${PASSWORDS_MAX} app passwords. End one that you don't use.`,
       { limit: PASSWORDS_MAX },
     );
   }
@@ -304,13 +308,13 @@ export class AppPasswordService {
 }
 
 function folderNotFound(): AppError {
-  return new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });
+  return new AppError("not_found", say`The folder was not found. Check its path.`, { field: "folder" });
 }
 
 function expiredPassword(): AppError {
-  return new AppError("expired_token", "This app password has expired. Create a new one.");
+  return new AppError("expired_token", say`This app password has expired. Create a new one.`);
 }
 
 function revokedPassword(): AppError {
-  return new AppError("revoked_token", "This app password has ended, or its account is disabled. Create a new one.");
+  return new AppError("revoked_token", say`This app password has ended, or its account is disabled. Create a new one.`);
 }

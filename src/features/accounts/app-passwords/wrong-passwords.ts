@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { RateLimitResult } from "../rate-limits/counters.ts";
 import { RateLimitedError } from "../rate-limits/headers.ts";
 import type { RateLimiter } from "../rate-limits/limiter.ts";
@@ -43,7 +44,7 @@ export class WrongAppPasswords {
     throw new RateLimitedError(
       limitResult,
       this.#clock.nowMs(),
-      "Too many wrong app passwords. Correct the password in the program, then try again in a minute.",
+      say`Too many wrong app passwords. Correct the password in the program, then try again in a minute.`,
     );
   }
 

@@ -6,6 +6,7 @@ import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { jsonChecker, readJson } from "../../../http/json-body.ts";
 import { invariant } from "../../../lib/invariant.ts";
+import { say } from "../../../translations/say.ts";
 import { isClientPath } from "../app-passwords/client-paths.ts";
 import type { User } from "../users/types.ts";
 import {
@@ -21,6 +22,7 @@ import {
   type Uploader,
   type SessionPrincipal,
 } from "./principal.ts";
+import { missingToken, notBearer } from "./rejections.ts";
 import type { Scope, ScopeRule } from "./scopes.ts";
 import type { AuthService } from "./service.ts";
 
@@ -201,7 +203,7 @@ export function requirePrincipal({ access, scope }: ClosedRule, request: Request
   if (isForDevices && principal.device === undefined) {
     throw new AppError(
       "invalid_token",
-      "Only registered devices can do this. Register a device at /api/mobile/auth/register.",
+      say`Only registered devices can do this. Register a device at /api/mobile/auth/register.`,
     );
   }
   checkRole(access, principal.user);
@@ -212,7 +214,7 @@ export function requirePrincipal({ access, scope }: ClosedRule, request: Request
 export function checkRole(access: Access, user: User): void {
   if (access === "writer" || access === "deviceWriter") checkWriter(user);
   if (access === "admin" && user.role !== "admin") {
-    throw new AppError("role", "Only administrators can do this.");
+    throw new AppError("role", say`Only administrators can do this.`);
   }
 }
 
@@ -268,7 +270,7 @@ export function callerOf(request: Request): Principal | undefined {
  */
 export function requireScope({ key }: Principal, scope: Scope): void {
   if (key === undefined || key.scopes.includes(scope)) return;
-  throw new AppError("scope", `This API key does not have the ${scope} scope. Use a key that has it, or sign in.`, {
+  throw new AppError("scope", say`This API key does not have the ${scope} scope. Use a key that has it, or sign in.`, {
     scope,
   });
 }
@@ -325,7 +327,7 @@ function identifyClient(options: AuthGuardOptions, request: Request): KnownIdent
   const { headers } = request;
   try {
     if (headers.get("sec-fetch-site") === "cross-site" && !isAllowedOrigin(options, headers.get("origin"))) {
-      throw new AppError("csrf", "This request came from another site. Open this address directly.");
+      throw new AppError("csrf", say`This request came from another site. Open this address directly.`);
     }
     const address = requestContextOf(request).clientAddress;
     const client = { address, userAgent: headers.get("user-agent") ?? undefined };
@@ -345,7 +347,7 @@ function isAllowedOrigin({ corsOrigins }: AuthGuardOptions, origin: string | nul
 function bearerOf(header: string): string {
   const token = /^Bearer +(\S+)$/i.exec(header)?.[1];
   if (token !== undefined) return token;
-  throw new AppError("invalid_token", 'The Authorization header must be "Bearer" followed by a space and the token.');
+  throw notBearer();
 }
 
 /** Checks the scope that a route requires of an API key. @throws AppError scope | invalid_token */
@@ -355,7 +357,7 @@ function checkScope(principal: KeyPrincipal, rule: ScopeRule): void {
   if (rule === "device") {
     throw new AppError(
       "invalid_token",
-      "Only registered devices can do this. Use the device's own token instead of an API key.",
+      say`Only registered devices can do this. Use the device's own token instead of an API key.`,
     );
   }
   requireScope(principal, rule);
@@ -369,7 +371,7 @@ function checkSameOrigin(request: Request): void {
   if (isSameOrigin(request)) return;
   throw new AppError(
     "csrf",
-    "This request came from another site with a session cookie. Send it from this server, or use a token.",
+    say`This request came from another site with a session cookie. Send it from this server, or use a token.`,
   );
 }
 
@@ -392,8 +394,4 @@ function readCookie(header: string | null): string | undefined {
   if (header === null) return undefined;
   const value = new Bun.CookieMap(header).get(SESSION_COOKIE);
   return value === null || value === "" ? undefined : value;
-}
-
-function missingToken(): AppError {
-  return new AppError("missing_token", 'Sign in first, then send your token in the header "Authorization: Bearer …".');
 }

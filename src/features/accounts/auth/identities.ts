@@ -5,6 +5,7 @@ import { devices } from "../../../db/schema/devices.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { UserService } from "../users/service.ts";
 import type { DeviceRef, SessionPrincipal } from "./principal.ts";
 import { expiredToken, revokedToken } from "./rejections.ts";
@@ -52,7 +53,7 @@ export class Identities {
     const { tokens, clock, sessions, users } = this.#options;
     const claims = await tokens.read(token);
     if (claims === undefined) {
-      throw new AppError("invalid_token", "The access token is not valid. Sign in again.");
+      throw new AppError("invalid_token", say`The access token is not valid. Sign in again.`);
     }
     if (claims.exp * 1000 <= clock.nowMs()) throw expiredToken();
     const stored = sessions.find(claims.sid);

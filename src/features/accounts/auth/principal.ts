@@ -1,4 +1,5 @@
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../users/types.ts";
 import type { Scope } from "./scopes.ts";
 
@@ -125,12 +126,12 @@ export function sessionPrincipalOf(principal: Principal): SessionPrincipal {
 
 /** The error for actions that a stolen phone must not do. */
 export function notByDevice(): AppError {
-  return new AppError("scope", "A device can't do this. Sign in with your email and password.", { scope: null });
+  return new AppError("scope", say`A device can't do this. Sign in with your email and password.`, { scope: null });
 }
 
 /** The error for actions that no API key may do. */
 export function notByKey(): AppError {
-  return new AppError("scope", "An API key can't do this. Sign in with your email and password.", {
+  return new AppError("scope", say`An API key can't do this. Sign in with your email and password.`, {
     scope: null,
   });
 }
@@ -140,7 +141,7 @@ export function checkWriter({ role }: Pick<User, "role">): void {
   if (role !== "viewer") return;
   throw new AppError(
     "role",
-    "Your account can view files but not change them. Ask your administrator for another role.",
+    say`Your account can view files but not change them. Ask your administrator for another role.`,
   );
 }
 
@@ -148,7 +149,7 @@ export function checkWriter({ role }: Pick<User, "role">): void {
 export function checkAppPasswordWrites({ user, appPassword }: AppPasswordPrincipal): void {
   checkWriter(user);
   if (appPassword.canWrite) return;
-  throw new AppError("scope", "This app password can only read. Create one that may change files.", {
+  throw new AppError("scope", say`This app password can only read. Create one that may change files.`, {
     scope: "files:write",
   });
 }

@@ -1,24 +1,25 @@
 /** The errors of failed sign-ins and invalid credentials, with the same text everywhere. */
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 
 /** The one response to an unknown email and to a wrong password. */
 export function badCredentials(): AppError {
-  return new AppError("bad_credentials", "The email or password is wrong. Check both and try again.");
+  return new AppError("bad_credentials", say`The email or password is wrong. Check both and try again.`);
 }
 
 /** Only for callers who proved that the account is theirs. */
 export function accountDisabled(): AppError {
-  return new AppError("account_disabled", "This account is disabled. Ask your administrator to enable it.");
+  return new AppError("account_disabled", say`This account is disabled. Ask your administrator to enable it.`);
 }
 
 /** The token was valid earlier. */
 export function expiredToken(): AppError {
-  return new AppError("expired_token", "The access token has expired. Sign in again.");
+  return new AppError("expired_token", say`The access token has expired. Sign in again.`);
 }
 
 /** The session of the token has been ended. */
 export function revokedToken(): AppError {
-  return new AppError("revoked_token", "You were signed out. Sign in again.");
+  return new AppError("revoked_token", say`You were signed out. Sign in again.`);
 }
 
 /**
@@ -28,8 +29,7 @@ export function revokedToken(): AppError {
 export function secondFactorRequired(methods: readonly string[]): AppError {
   return new AppError(
     "second_factor_required",
-    "Two-factor authentication is required. Repeat the request with " +
-      "`code`: six digits from your authenticator app, or a recovery code.",
+    say`Two-factor authentication is required. Repeat the request with \`code\`: six digits from your authenticator app, or a recovery code.`,
     { methods },
   );
 }
@@ -45,8 +45,7 @@ export type ProofMethod = "password" | "passkey" | "provider";
 export function proofRequired(methods: readonly ProofMethod[], needsCode: boolean): AppError {
   return new AppError(
     "password_required",
-    "Confirm your identity first. Send `currentPassword` with the " +
-      "request, or confirm this session at /api/auth/confirm.",
+    say`Confirm your identity first. Send \`currentPassword\` with the request, or confirm this session at /api/auth/confirm.`,
     { methods, needsCode },
   );
 }
@@ -55,6 +54,22 @@ export function proofRequired(methods: readonly ProofMethod[], needsCode: boolea
 export function invalidCode(): AppError {
   return new AppError(
     "invalid_code",
-    "The code is wrong, expired, or already used. Wait for the next code, then try again.",
+    say`The code is wrong, expired, or already used. Wait for the next code, then try again.`,
+  );
+}
+
+/** The request contains no token. */
+export function missingToken(): AppError {
+  return new AppError(
+    "missing_token",
+    say`Sign in first, then send your token in the header "Authorization: Bearer …".`,
+  );
+}
+
+/** The header for the token has another form. */
+export function notBearer(): AppError {
+  return new AppError(
+    "invalid_token",
+    say`The Authorization header must be "Bearer" followed by a space and the token.`,
   );
 }

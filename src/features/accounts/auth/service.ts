@@ -5,6 +5,7 @@ import { users as userRows } from "../../../db/schema/users.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { NewUser, PlanName, User } from "../users/types.ts";
@@ -16,7 +17,7 @@ import type { ClientInfo, ListedSession, Session, SessionPrincipal } from "./pri
 import { type Exchange, RefreshTokens } from "./refresh-tokens.ts";
 import { accountDisabled, badCredentials, revokedToken, secondFactorRequired } from "./rejections.ts";
 import type { SecondFactors } from "./second-factors.ts";
-import { type PreparedSession, Sessions } from "./sessions.ts";
+import { type PreparedSession, sessionNotFound, Sessions } from "./sessions.ts";
 import type { TokenSigner } from "./tokens.ts";
 
 export { DEVICE_TOKEN_LIFETIME_MS, type PreparedSession } from "./sessions.ts";
@@ -86,9 +87,8 @@ export class AuthService {
   }
 
   /**
-   * The current state of the user whose request began earlier. A token that expired since then still counts until the
-   * sign-in ends, and a refreshed token counts like its successor. Synchronous and uncached: may be called inside a
-   * transaction.
+   * The current state of the user whose request began earlier. A token that expired since then counts until the sign-in
+   * ends; a refreshed one counts like its successor. Synchronous and uncached: may be called inside a transaction.
    * @throws AppError revoked_token if the sign-in has ended, or the account is disabled or deleted
    */
   confirmSignedIn({ user, session }: SessionPrincipal): User {
@@ -109,12 +109,12 @@ export class AuthService {
     const { users, config } = this.#options;
     const { signup, defaultPlan } = config;
     if (signup === "closed")
-      throw signupClosed("You can't create an account on this server. Ask your administrator for one.");
+      throw signupClosed(say`You can't create an account on this server. Ask your administrator for one.`);
     // If anyone may sign up, an unknown invitation is ignored. A used or expired one is an error.
     const isInvited = signup === "invite" || this.#signupTokens.isInvite(input.invite);
     const invite = isInvited ? this.#signupTokens.find(input.invite, "invite") : undefined;
     if (invite?.emailKey && invite.emailKey !== emailKey(input.email)) {
-      throw signupClosed("This invitation is for another email address. Use the address that it was sent to.");
+      throw signupClosed(say`This invitation is for another email address. Use the address that it was sent to.`);
     }
     const user = await users.add(
       {
@@ -320,7 +320,7 @@ export class AuthService {
       check?.(tx);
       const stored = this.#sessions.find(publicId);
       if (stored?.userId !== userId) {
-        throw new AppError("not_found", "This session was not found. It may already have ended.");
+        throw sessionNotFound();
       }
       if (stored.deviceId === null) this.#sessions.end(tx, publicId);
       else this.endDevice(tx, stored.deviceId);
@@ -374,7 +374,7 @@ export class AuthService {
       // Another administrator may have been created while the password was hashed.
       () => {
         if (users.hasAdministrator())
-          throw signupClosed("This server already has an administrator. Sign in to that account.");
+          throw signupClosed(say`This server already has an administrator. Sign in to that account.`);
       },
     );
   }

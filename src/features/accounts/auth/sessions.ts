@@ -3,9 +3,11 @@ import type { Db } from "../../../db/open.ts";
 import { devices, refreshTokens } from "../../../db/schema/devices.ts";
 import { sessions } from "../../../db/schema/users.ts";
 import type { Transaction } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import { lazy } from "../../../lib/lazy.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../users/types.ts";
 import type { ClientInfo, DeviceRef, ListedSession, Session } from "./principal.ts";
 import type { TokenSigner } from "./tokens.ts";
@@ -247,4 +249,9 @@ function isRefreshable() {
     eq(refreshTokens.sessionId, sessions.publicId),
     isNull(refreshTokens.successorId),
   );
+}
+
+/** A session that has ended, or belongs to another account. */
+export function sessionNotFound(): AppError {
+  return new AppError("not_found", say`This session was not found. It may already have ended.`);
 }

@@ -8,6 +8,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { PlanName, Role } from "../users/types.ts";
 import { hashToken } from "./token-hash.ts";
 
@@ -74,7 +75,7 @@ export class SignupTokens {
   /** The rights that a token gives now. @throws AppError signup_closed */
   find(token: string | undefined, kind: "setup" | "invite"): Admission {
     if (token === undefined)
-      throw signupClosed("You need an invitation to create an account. Ask your administrator for one.");
+      throw signupClosed(say`You need an invitation to create an account. Ask your administrator for one.`);
     const { db, clock } = this.#options;
     const row = db.orm
       .select()
@@ -82,7 +83,7 @@ export class SignupTokens {
       .where(eq(invites.tokenHash, hashToken(token)))
       .get();
     if (row === undefined || row.kind !== kind || row.usedAt !== null || row.expiresAt <= clock.nowMs()) {
-      throw signupClosed("This invitation is not valid. It may be used or expired: ask for a new one.");
+      throw signupClosed(say`This invitation is not valid. It may be used or expired: ask for a new one.`);
     }
     return row;
   }
@@ -93,11 +94,11 @@ export class SignupTokens {
     const used = db.sqlite
       .query("UPDATE invites SET used_at = ?2, used_by = ?3 WHERE id = ?1 AND used_at IS NULL")
       .run(id, clock.nowMs(), userId);
-    if (used.changes === 0) throw signupClosed("This invitation was already used. Ask for a new one.");
+    if (used.changes === 0) throw signupClosed(say`This invitation was already used. Ask for a new one.`);
   }
 }
 
 /** Nobody can create an account with this token. */
-export function signupClosed(message: string): AppError {
-  return new AppError("signup_closed", message);
+export function signupClosed(text: Message): AppError {
+  return new AppError("signup_closed", text);
 }

@@ -9,6 +9,7 @@ import type { EventOf } from "../../../events/catalogue.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
+import { plural, say } from "../../../translations/say.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { confirmationMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
@@ -71,7 +72,7 @@ export class EmailConfirmation {
       if (mail.isConfigured && this.#mailLink(tx, user)) return true;
       throw new AppError(
         "invalid_request",
-        "The server can't send the email now. Ask your administrator to confirm your address.",
+        say`The server can't send the email now. Ask your administrator to confirm your address.`,
       );
     });
   }
@@ -143,10 +144,10 @@ function tooManyMails(nextMs: number, nowMs: number): RateLimitedError {
   return new RateLimitedError(
     { ...limitResult, windowSeconds: HOUR_MS / 1000 },
     nowMs,
-    `You have requested three emails within an hour. Check your spam folder, or try again in ${minutes} minutes.`,
+    say`You have requested three emails within an hour. Check your spam folder, or try again in ${plural(minutes, { one: "# minute", other: "# minutes" })}.`,
   );
 }
 
 function invalidLink(): AppError {
-  return new AppError("invalid_token", "This link is not valid or has expired. Sign in and request a new one.");
+  return new AppError("invalid_token", say`This link is not valid or has expired. Sign in and request a new one.`);
 }

@@ -7,6 +7,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
+import { say } from "../../../translations/say.ts";
 import type { TransactionCheck } from "../auth/proof.ts";
 import { checkName } from "../users/name.ts";
 import { nameKey, type UserService } from "../users/service.ts";
@@ -67,7 +68,7 @@ export class GroupService {
     const publicId = newId("grp", nowMs);
     return writer.run(() => {
       if ((this.#queries.count.get()?.count ?? 0) >= GROUPS_MAX) {
-        throw new AppError("invalid_request", `There can be at most ${GROUPS_MAX} groups. Delete one first.`);
+        throw new AppError("invalid_request", say`There can be at most ${GROUPS_MAX} groups. Delete one first.`);
       }
       this.#checkNameFree(checked, undefined);
       this.#queries.insert.run(publicId, checked, nameKey(checked), nowMs);
@@ -112,7 +113,7 @@ export class GroupService {
       const group = this.get(publicId);
       const user = this.#getUser(userId);
       if (group.members >= MEMBERS_MAX) {
-        throw new AppError("invalid_request", `A group can have at most ${MEMBERS_MAX} members.`);
+        throw new AppError("invalid_request", say`A group can have at most ${MEMBERS_MAX} members.`);
       }
       this.#queries.addMember.run(group.id, user.id, clock.nowMs());
     });
@@ -123,7 +124,7 @@ export class GroupService {
     const { writer, noteEnded } = this.#options;
     await writer.run(() => {
       const { changes } = this.#queries.removeMember.run(this.get(publicId).id, this.#getUser(userId).id);
-      if (changes === 0) throw notFound("This member");
+      if (changes === 0) throw notFound(say`This member was not found.`);
     });
     await noteEnded();
   }
@@ -131,7 +132,7 @@ export class GroupService {
   /** @throws AppError not_found */
   #getUser(publicId: string): User {
     const user = this.#options.users.findByPublicId(publicId);
-    if (user === undefined || user.email === "") throw notFound("This account");
+    if (user === undefined || user.email === "") throw notFound(say`This account was not found.`);
     return user;
   }
 
@@ -139,12 +140,12 @@ export class GroupService {
   #checkNameFree(name: string, exceptId: number | undefined): void {
     const existing = this.#queries.byName.get(nameKey(name));
     if (existing === null || existing.id === exceptId) return;
-    throw new AppError("name_taken", `There is already a group “${existing.name}”. Choose another name.`, {
+    throw new AppError("name_taken", say`There is already a group “${existing.name}”. Choose another name.`, {
       field: "name",
     });
   }
 }
 
 function unknownGroup(): AppError {
-  return notFound("This group");
+  return notFound(say`This group was not found.`);
 }

@@ -3,7 +3,7 @@ import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { ERROR_RESPONSES } from "../../../http/error-response.ts";
+import { ERROR_RESPONSES, errorText } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { statedLanguage } from "../../../http/language.ts";
 import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
@@ -17,6 +17,7 @@ import {
   renderInvitePage,
 } from "../../../web/pages/invite-page.ts";
 import { SCRIPTED_PAGE_HEADERS } from "../../../web/pages/scripted-page.ts";
+import { say } from "../../../translations/say.ts";
 import type { PageScripts } from "../../../web/bundle/client-files.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import type { authGuard } from "../auth/guard.ts";
@@ -150,7 +151,11 @@ function invitePage({ invites, auth, cookies, basePath, welcomeScripts }: Invite
           if (invites.addressOf(token) === undefined) return linkEnded(request);
           const field = INVITE_FIELDS.find((known) => known === error.details["field"]);
           const [status] = ERROR_RESPONSES[error.reason];
-          return show(request, { token, boundTo, email, name, problem: { field, message: error.message } }, status);
+          return show(
+            request,
+            { token, boundTo, email, name, problem: { field, message: errorText(error, request) } },
+            status,
+          );
         }
         noteAudit(request, { userId: user.publicId, details: { invited: true } });
         // A form of another site must not sign anybody in to an account whose password that site knows.
@@ -166,18 +171,18 @@ function invitePage({ invites, auth, cookies, basePath, welcomeScripts }: Invite
 /** @throws AppError invalid_field */
 function readExpiry({ expiresAt, expiresIn }: typeof NewInviteBody.static, nowMs: number): number | undefined {
   if (expiresAt !== undefined && expiresIn !== undefined) {
-    throw invalidField("expiresIn", "Send either expiresAt or expiresIn, not both.");
+    throw invalidField("expiresIn", say`Send either expiresAt or expiresIn, not both.`);
   }
   if (expiresIn !== undefined) {
     const lifetimeMs = parseDuration(expiresIn);
     if (lifetimeMs === undefined || lifetimeMs <= 0) {
-      throw invalidField("expiresIn", 'expiresIn must be a duration, such as "12h" or "7d".');
+      throw invalidField("expiresIn", say`expiresIn must be a duration, such as "12h" or "7d".`);
     }
     return nowMs + lifetimeMs;
   }
   if (expiresAt === undefined) return undefined;
   const atMs = /^\d{4}-\d\d-\d\d/.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
   if (Number.isNaN(atMs))
-    throw invalidField("expiresAt", "expiresAt must be an ISO 8601 time, such as 2026-01-02T03:04:05.678Z.");
+    throw invalidField("expiresAt", say`expiresAt must be an ISO 8601 time, such as 2026-01-02T03:04:05.678Z.`);
   return atMs;
 }

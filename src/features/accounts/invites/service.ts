@@ -4,6 +4,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
+import { say } from "../../../translations/say.ts";
 import { SignupTokens, signupClosed } from "../auth/signup-tokens.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { inviteMail } from "../mail/mail-templates.ts";
@@ -61,7 +62,7 @@ export class InviteService {
     const email = newInvite.email === undefined ? undefined : parseEmail(newInvite.email);
     const expiresAtMs = newInvite.expiresAtMs ?? nowMs + LIFETIME_MS;
     if (expiresAtMs <= nowMs || expiresAtMs > nowMs + LIFETIME_MS_MAX) {
-      throw invalidField("expiresAt", "An invitation must expire within the next 365 days. Choose another time.");
+      throw invalidField("expiresAt", say`An invitation must expire within the next 365 days. Choose another time.`);
     }
     const token = newSecretToken();
     const url = linkOf(token);
@@ -70,7 +71,7 @@ export class InviteService {
       if (email !== undefined && users.findByEmail(email) !== undefined) {
         throw new AppError(
           "email_taken",
-          "An account with this email already exists. It does not need an invitation.",
+          say`An account with this email already exists. It does not need an invitation.`,
           {
             field: "email",
           },
@@ -79,7 +80,7 @@ export class InviteService {
       if (email !== undefined && users.hasLookalike(email)) {
         throw new AppError(
           "email_taken",
-          "An account with a similar-looking email already exists. Use another email, or create the account yourself.",
+          say`An account with a similar-looking email already exists. Use another email, or create the account yourself.`,
           { field: "email" },
         );
       }
@@ -152,7 +153,7 @@ export class InviteService {
     const { users, config } = this.#options;
     const { id, role, plan, emailKey: boundTo } = this.#signupTokens.find(token, "invite");
     if (boundTo !== null && boundTo !== emailKey(input.email)) {
-      throw signupClosed("This invitation is for another email address. Use the address that it was sent to.");
+      throw signupClosed(say`This invitation is for another email address. Use the address that it was sent to.`);
     }
     return users.add(
       // The address that the administrator named counts as confirmed.
@@ -169,7 +170,7 @@ export class InviteService {
   #get(publicId: string): Invite {
     const invite = this.#queries.byPublicId.get(publicId);
     if (invite === null)
-      throw new AppError("not_found", "This invitation was not found. List the invitations to check its ID.");
+      throw new AppError("not_found", say`This invitation was not found. List the invitations to check its ID.`);
     return invite;
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Outbound } from "../../../net/outbound.ts";
+import { say } from "../../../translations/say.ts";
 import { testMail } from "./mail-templates.ts";
 import { openSmtp, type Smtp } from "./smtp.ts";
 
@@ -80,7 +81,7 @@ export class MailServer {
     const { clock } = this.#options;
     const smtp = this.#current;
     if (smtp === undefined) {
-      throw new AppError("invalid_request", "No mail server is set up. Set its address and the sender first.");
+      throw new AppError("invalid_request", say`No mail server is set up. Set its address and the sender first.`);
     }
     const nowMs = clock.nowMs();
     const mail = {

@@ -10,6 +10,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
+import { say } from "../../../translations/say.ts";
 import { emailKey } from "../users/email.ts";
 import type { TransactionCheck } from "../auth/proof.ts";
 import type { UserService } from "../users/service.ts";
@@ -133,7 +134,7 @@ export class Identities {
       if (linkByEmail && same.isEmailUnconfirmed !== true) return this.#linkByEmail(same, email, person);
       throw new AppError(
         "signup_closed",
-        "An account with your email already exists. Sign in with its password and link it, or contact your administrator.",
+        say`An account with your email already exists. Sign in with its password and link it, or contact your administrator.`,
       );
     }
     if (!autoCreate) throw noLinkedAccount();
@@ -180,14 +181,14 @@ export class Identities {
     const user = users.findById(userId);
     if (user === undefined) throw noLinkedAccount();
     if (user.disabledAtMs !== null) {
-      throw new AppError("account_disabled", "This account is disabled. Ask your administrator to enable it.");
+      throw new AppError("account_disabled", say`This account is disabled. Ask your administrator to enable it.`);
     }
     const isNew = this.#queries.add.run(this.#issuer, subject, userId, clock.nowMs()).changes > 0;
     if (isNew) onLinked(tx, userId);
     else if (this.#queries.find.get(this.#issuer, subject)?.userId !== userId) {
       throw new AppError(
         "signup_closed",
-        "This sign-in is already linked to another account. Unlink that account first.",
+        say`This sign-in is already linked to another account. Unlink that account first.`,
       );
     }
     return user;
@@ -224,7 +225,7 @@ export class Identities {
     if (allowedDomains.includes(domain)) return;
     throw new AppError(
       "signup_closed",
-      "Your email address is not allowed to sign in to this server. Contact your administrator.",
+      say`Your email address is not allowed to sign in to this server. Contact your administrator.`,
     );
   }
 
@@ -232,13 +233,13 @@ export class Identities {
     if (email === undefined) {
       throw new AppError(
         "signup_closed",
-        "The sign-in service did not provide an email address. Contact your administrator.",
+        say`The sign-in service did not provide an email address. Contact your administrator.`,
       );
     }
     if (isEmailVerified || this.#options.trustEmail) return email;
     throw new AppError(
       "signup_closed",
-      "The sign-in service has not confirmed your email address. Confirm it there, or contact your administrator.",
+      say`The sign-in service has not confirmed your email address. Confirm it there, or contact your administrator.`,
     );
   }
 }
@@ -256,6 +257,6 @@ function nameOf({ name }: ProviderUser): string | undefined {
 function noLinkedAccount(): AppError {
   return new AppError(
     "signup_closed",
-    "No account is linked to this sign-in. Sign in with your password and link it, or contact your administrator.",
+    say`No account is linked to this sign-in. Sign in with your password and link it, or contact your administrator.`,
   );
 }

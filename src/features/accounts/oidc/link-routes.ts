@@ -3,6 +3,7 @@ import { AppError } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { sessionPrincipalOf } from "../auth/principal.ts";
 import type { GivenProof, ProofContext, ProofService } from "../auth/proof.ts";
@@ -100,11 +101,11 @@ export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesO
 /** @throws AppError not_found if no provider is configured */
 export function requireProvider(oidc: OidcService | undefined): OidcService {
   if (oidc !== undefined) return oidc;
-  throw new AppError("not_found", "This server has no sign-in service. Sign in with your password.");
+  throw new AppError("not_found", say`This server has no sign-in service. Sign in with your password.`);
 }
 
 function notConfirmable(): AppError {
-  const message = "This account can't be confirmed with this service. Use your password or a passkey.";
+  const message = say`This account can't be confirmed with this service. Use your password or a passkey.`;
   return new AppError("invalid_request", message);
 }
 

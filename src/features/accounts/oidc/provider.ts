@@ -11,6 +11,7 @@ import { lazy } from "../../../lib/lazy.ts";
 import type { Log } from "../../../lib/log.ts";
 import { OutboundError } from "../../../net/outbound-error.ts";
 import { sendToService } from "../../../net/service.ts";
+import { say } from "../../../translations/say.ts";
 import type { Attempt, ProviderUser } from "./types.ts";
 
 /** The address and the credentials of the provider. */
@@ -144,12 +145,12 @@ export class OidcProvider {
       });
       return new AppError(
         "provider_unavailable",
-        "The sign-in service can't be reached. Try again later, or sign in with your password.",
+        say`The sign-in service can't be reached. Try again later, or sign in with your password.`,
       );
     }
     log.info("Single sign-on rejected.", { why: describe(openid, error) });
     return error instanceof openid.AuthorizationResponseError && error.error === "access_denied"
-      ? new AppError("bad_credentials", "The sign-in was rejected or canceled. To sign in, start again.")
+      ? new AppError("bad_credentials", say`The sign-in was rejected or canceled. To sign in, start again.`)
       : notConfirmed();
   }
 }
@@ -164,7 +165,7 @@ function checkFresh({ startedAtMs }: Attempt, authTime: number | undefined): voi
   if (authTime !== undefined && authTime >= startedAtMs / 1000 - CLOCK_SECONDS) return;
   throw new AppError(
     "bad_credentials",
-    "The sign-in service did not ask you to sign in again. Sign out there, then start again.",
+    say`The sign-in service did not ask you to sign in again. Sign out there, then start again.`,
   );
 }
 
@@ -236,7 +237,7 @@ function toProviderUser(subject: string, claims: Claims, email: Claims): Provide
 }
 
 function notConfirmed(): AppError {
-  return new AppError("bad_credentials", "The sign-in service did not confirm your identity. Start again.");
+  return new AppError("bad_credentials", say`The sign-in service did not confirm your identity. Start again.`);
 }
 
 function findCause<T>(error: unknown, kind: abstract new (...parameters: never[]) => T): T | undefined {

@@ -2,7 +2,7 @@
 import { AppError } from "../../../errors.ts";
 import { type AuditNote, noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
-import { ERROR_RESPONSES } from "../../../http/error-response.ts";
+import { ERROR_RESPONSES, errorText } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, queryOf } from "../../../http/fields.ts";
 import { pageFrame, type PageFrame, pageResponse } from "../../../web/pages/page.ts";
@@ -149,7 +149,7 @@ async function asPage(request: Request, basePath: string, handle: () => Promise<
     if (!isPerson || !(error instanceof AppError)) throw error;
     noteAudit(request, { reason: error.reason });
     return pageResponse(
-      renderSignInFailedPage(pageFrame(request, basePath), error.message),
+      renderSignInFailedPage(pageFrame(request, basePath), errorText(error, request)),
       ERROR_RESPONSES[error.reason][0],
     );
   }

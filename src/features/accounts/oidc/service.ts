@@ -12,6 +12,7 @@ import type { User } from "../users/types.ts";
 import { type AttemptSeal, readReturnPath } from "./attempt.ts";
 import type { Identities } from "./identities.ts";
 import { ExpiringMap } from "../../../lib/expiring-map.ts";
+import { say } from "../../../translations/say.ts";
 import type { OidcProvider } from "./provider.ts";
 import type { Attempt, Entry, ProviderUser, SignInMode } from "./types.ts";
 
@@ -144,7 +145,7 @@ export class OidcService {
     const found = this.#codes.take(digestOf(code));
     const user = found && users.findById(found.userId);
     if (found === undefined || user === undefined || !matchesChallenge(found.challenge, verifier)) {
-      throw new AppError("invalid_code", "This code is not valid or has expired. Sign in again to get a new code.");
+      throw new AppError("invalid_code", say`This code is not valid or has expired. Sign in again to get a new code.`);
     }
     return auth.signInConfirmed(user, client);
   }
@@ -155,7 +156,10 @@ export class OidcService {
     const state = new URLSearchParams(query).getAll("state");
     const isOurs = attempt !== undefined && state.length === 1 && isSame(state[0] ?? "", attempt.state);
     if (!isOurs || this.#used.has(attempt.state)) {
-      throw new AppError("invalid_request", "This sign-in has expired or was started in another browser. Start again.");
+      throw new AppError(
+        "invalid_request",
+        say`This sign-in has expired or was started in another browser. Start again.`,
+      );
     }
     this.#used.put(attempt.state, true);
     return attempt;
@@ -175,7 +179,7 @@ export class OidcService {
       if (session === undefined || !identities.isOwner(person, user.id)) {
         throw new AppError(
           "bad_credentials",
-          "You signed in with a different account. Start again and choose your own account.",
+          say`You signed in with a different account. Start again and choose your own account.`,
         );
       }
       auth.confirmSession(tx, session);
@@ -193,7 +197,10 @@ export class OidcService {
     const credentials = user && users.findCredentials(user.email);
     const isOpen = bySession !== null && auth.findSession(bySession.sessionId) !== undefined;
     if (!isOpen || credentials === undefined || !isSame(digestOf(credentials.passwordHash), bySession.basis)) {
-      throw new AppError("bad_credentials", "You were signed out, or your password changed. Sign in and start again.");
+      throw new AppError(
+        "bad_credentials",
+        say`You were signed out, or your password changed. Sign in and start again.`,
+      );
     }
     if (credentials.user.disabledAtMs !== null) throw accountDisabled();
     return credentials.user;
@@ -204,13 +211,13 @@ function checkReturnTo(text: string | undefined): string {
   if (text === undefined || text === "") return "";
   const path = readReturnPath(text);
   if (path !== undefined) return path;
-  throw invalidField("returnTo", 'returnTo must be a path on this server that begins with "/".');
+  throw invalidField("returnTo", say`returnTo must be a path on this server that begins with "/".`);
 }
 
 function checkChallenge(text: string | undefined): string {
   if (text === undefined || text === "") return "";
   if (/^[A-Za-z0-9_-]{43}$/.test(text)) return text;
-  throw invalidField("challenge", "challenge must be the SHA-256 of your verifier, as 43 base64url characters.");
+  throw invalidField("challenge", say`challenge must be the SHA-256 of your verifier, as 43 base64url characters.`);
 }
 
 function matchesChallenge(challenge: string, verifier: string | undefined): boolean {

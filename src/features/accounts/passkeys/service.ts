@@ -11,6 +11,7 @@ import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { TransactionCheck } from "../auth/proof.ts";
 import type { Session, SessionPrincipal } from "../auth/principal.ts";
 import { accountDisabled } from "../auth/rejections.ts";
@@ -107,9 +108,9 @@ export class PasskeyService {
     const credentialId = bytesOf(credential.id);
     return writer.run((tx) => {
       checkSession(tx);
-      if (this.#queries.byCredential.get(credentialId) !== null) throw notAdded("It is already registered.");
+      if (this.#queries.byCredential.get(credentialId) !== null) throw notAdded(say`It is already registered.`);
       if (this.count(user.id) >= PASSKEYS_MAX) {
-        throw new AppError("invalid_request", `You can have at most ${PASSKEYS_MAX} passkeys. Remove one first.`, {
+        throw new AppError("invalid_request", say`You can have at most ${PASSKEYS_MAX} passkeys. Remove one first.`, {
           limit: PASSKEYS_MAX,
         });
       }
@@ -170,7 +171,10 @@ export class PasskeyService {
   ): Promise<PublicKeyCredentialRequestOptionsJSON> {
     const own = this.#queries.ofUser.all(user.id).filter(({ rpId }) => rpId === site.rpId);
     if (own.length === 0) {
-      throw new AppError("invalid_request", "You have no passkey for this address. Confirm your identity another way.");
+      throw new AppError(
+        "invalid_request",
+        say`You have no passkey for this address. Confirm your identity another way.`,
+      );
     }
     const allowCredentials = own.map(({ credentialId, transports }) => ({
       id: base64Url(credentialId),
@@ -229,7 +233,7 @@ export class PasskeyService {
   async #verifyRegistration({ publicId }: Session, site: Site, given: RegistrationResponseJSON) {
     const { verifyRegistrationResponse } = await loadLibrary();
     const response = await withoutAttestation(given).catch((error: unknown) => {
-      throw notAdded("Start again.", error);
+      throw notAdded(say`Start again.`, error);
     });
     const result = await verifyRegistrationResponse({
       response,
@@ -239,9 +243,9 @@ export class PasskeyService {
       requireUserVerification: true,
       supportedAlgorithmIDs: ALGORITHMS,
     }).catch((error: unknown) => {
-      throw notAdded("Start again on this server's own page.", error);
+      throw notAdded(say`Start again on this server's own page.`, error);
     });
-    if (!result.verified) throw notAdded("Start again.");
+    if (!result.verified) throw notAdded(say`Start again.`);
     return result.registrationInfo;
   }
 
@@ -279,7 +283,7 @@ export class PasskeyService {
   #get(userId: number, publicId: string): PasskeyRow {
     const row = this.#queries.byPublicId.get(publicId);
     if (row?.userId === userId) return row;
-    throw new AppError("not_found", "This passkey was not found. It may already be removed.");
+    throw new AppError("not_found", say`This passkey was not found. It may already be removed.`);
   }
 }
 
@@ -323,14 +327,14 @@ function readTransports(json: string): AuthenticatorTransport[] {
   return JSON.parse(json) as AuthenticatorTransport[];
 }
 
-function notAdded(advice: string, cause?: unknown): AppError {
-  return new AppError("invalid_field", `This passkey can't be added. ${advice}`, { field: "response" }, cause);
+function notAdded(advice: Message, cause?: unknown): AppError {
+  return new AppError("invalid_field", say`This passkey can't be added. ${advice}`, { field: "response" }, cause);
 }
 
 function notAccepted(cause?: unknown): AppError {
   return new AppError(
     "bad_credentials",
-    "The passkey was not accepted. Try again, or sign in with your email and password.",
+    say`The passkey was not accepted. Try again, or sign in with your email and password.`,
     {},
     cause,
   );

@@ -1,7 +1,7 @@
 /** POST /api/auth/password/forgot and …/reset, and the page /reset-password. */
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { ERROR_RESPONSES } from "../../../http/error-response.ts";
+import { ERROR_RESPONSES, errorText } from "../../../http/error-response.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
@@ -89,7 +89,8 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
           if (!resets.isOpen(token)) return linkEnded(request);
           noteAudit(request, { reason: error.reason });
           const [status] = ERROR_RESPONSES[error.reason];
-          return pageResponse(renderResetPage(frame, token, { message: error.message, endKeys }), status, HEADERS);
+          const page = renderResetPage(frame, token, { message: errorText(error, request), endKeys });
+          return pageResponse(page, status, HEADERS);
         }
       },
     );

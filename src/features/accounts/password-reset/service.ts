@@ -10,6 +10,7 @@ import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
+import { say } from "../../../translations/say.ts";
 import { checkNewPassword } from "../users/passwords.ts";
 import type { AuthService } from "../auth/service.ts";
 import { hashToken } from "../auth/token-hash.ts";
@@ -212,5 +213,5 @@ export function resetLink(baseUrl: string, token: string): string {
 }
 
 function invalidLink(): AppError {
-  return new AppError("invalid_token", "This link is not valid or has expired. Request a new one.");
+  return new AppError("invalid_token", say`This link is not valid or has expired. Request a new one.`);
 }

@@ -2,6 +2,7 @@
 import { invalidField, notFound, unknownAddress } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams, queryOf } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -24,7 +25,7 @@ export function peopleRoutes({ people, guard }: PeopleRoutesOptions) {
     .get("/people", { ...ROUTE, docs: docs.searchPeople }, ({ principal, request }) => {
       if (!people.isOn) throw unknownAddress();
       const text = queryOf(request)["q"] ?? "";
-      if (text.length > TEXT_MAX) throw invalidField("q", `q must have at most ${TEXT_MAX} characters.`);
+      if (text.length > TEXT_MAX) throw invalidField("q", say`q must have at most ${TEXT_MAX} characters.`);
       const found = people.search(principal.user, text);
       return ok({
         people: found.people.map(({ publicId, name, email }) => ({
@@ -38,7 +39,7 @@ export function peopleRoutes({ people, guard }: PeopleRoutesOptions) {
     .get("/groups/:id/members", { ...ROUTE, docs: docs.listMembers, params: IdParams }, ({ principal, params }) => {
       if (!people.isOn) throw unknownAddress();
       const found = people.members(principal.user, params.id);
-      if (found === undefined) throw notFound("This group");
+      if (found === undefined) throw notFound(say`This group was not found.`);
       return ok({ people: found.people.map(({ publicId, name }) => ({ id: publicId, name })), total: found.total });
     });
 }

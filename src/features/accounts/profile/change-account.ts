@@ -2,6 +2,7 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
+import { say } from "../../../translations/say.ts";
 import type { AppPasswordService } from "../app-passwords/service.ts";
 import type { TransactionCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
@@ -62,5 +63,5 @@ export async function changeAccount(
 
 /** The account does not exist, or no longer. */
 export function unknownAccount(): AppError {
-  return new AppError("not_found", "This account was not found. Check the ID, or list the accounts.");
+  return new AppError("not_found", say`This account was not found. Check the ID, or list the accounts.`);
 }

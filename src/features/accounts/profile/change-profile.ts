@@ -2,6 +2,7 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
+import { say } from "../../../translations/say.ts";
 import { type Principal, sessionOf } from "../auth/principal.ts";
 import type { ProofCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
@@ -44,12 +45,12 @@ export async function changeProfile(
 ): Promise<User> {
   const { name, email, newPassword, endKeys = false } = change;
   if (name === undefined && email === undefined && newPassword === undefined) {
-    throw new AppError("invalid_field", "The request contains no changes. Send name, email or newPassword.");
+    throw new AppError("invalid_field", say`The request contains no changes. Send name, email or newPassword.`);
   }
   if (endKeys && newPassword === undefined) {
     throw invalidField(
       "endKeys",
-      "API keys and app passwords can be ended only together with a password change. Send newPassword, or delete the keys.",
+      say`API keys and app passwords can be ended only together with a password change. Send newPassword, or delete the keys.`,
     );
   }
   if (email !== undefined || newPassword !== undefined) sessionOf(principal);
@@ -82,6 +83,6 @@ export async function changeProfile(
     .catch((error: unknown) => {
       // The name of the field differs from that of new accounts.
       const isPassword = error instanceof AppError && error.details["field"] === "password";
-      throw isPassword ? invalidField("newPassword", error.message) : error;
+      throw isPassword ? invalidField("newPassword", error.text) : error;
     });
 }

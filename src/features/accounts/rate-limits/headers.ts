@@ -1,4 +1,5 @@
 import { AppError } from "../../../errors.ts";
+import { type Message, plural, say } from "../../../translations/say.ts";
 import { UNLIMITED_ON_WIRE } from "../plans/plans.ts";
 import type { RateLimitResult } from "./counters.ts";
 
@@ -51,17 +52,17 @@ export function retryAfterSeconds(limitResult: RateLimitResult, nowMs: number): 
 
 /** The error of a rejected request: its details name category, limit and seconds to wait. */
 export class RateLimitedError extends AppError {
-  /** @param message replaces the default message */
+  /** @param text replaces the default message */
   constructor(
     readonly limitResult: RateLimitResult,
     nowMs: number,
-    message?: string,
+    text?: Message,
   ) {
     const retryAfter = retryAfterSeconds(limitResult, nowMs);
-    const wait = retryAfter === 1 ? "1 second" : `${retryAfter} seconds`;
     super(
       "rate_limited",
-      message ?? `Too many requests in the category ${limitResult.category}. Try again in ${wait}.`,
+      text ??
+        say`Too many requests in the category ${limitResult.category}. Try again in ${plural(retryAfter, { one: "# second", other: "# seconds" })}.`,
       { resource: limitResult.category, limit: limitResult.limit ?? UNLIMITED_ON_WIRE, retryAfter },
     );
   }

@@ -4,6 +4,7 @@ import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { statedLanguage } from "../../../http/language.ts";
+import { errorText } from "../../../http/error-response.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import {
@@ -80,7 +81,10 @@ export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupR
           if (!auth.isSetupToken(token)) return linkEnded(request);
           const field = FIELDS.find((known) => known === error.details["field"]);
           return pageResponse(
-            renderSetupPage(pageFrame(request, basePath), { ...entered, problem: { field, message: error.message } }),
+            renderSetupPage(pageFrame(request, basePath), {
+              ...entered,
+              problem: { field, message: errorText(error, request) },
+            }),
             400,
             HEADERS,
           );

@@ -4,6 +4,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import { checkedAddress } from "../users/password-line.ts";
 import type { TransactionCheck } from "../auth/proof.ts";
 import { invalidCode } from "../auth/rejections.ts";
@@ -109,7 +110,10 @@ export class TwoFactorService implements SecondFactors {
       if (row?.enabledAtMs !== null && row !== null) throw isOnAlready();
       const nowMs = this.#options.clock.nowMs();
       if (row === null || row.createdAtMs + SETUP_MS <= nowMs) {
-        throw new AppError("invalid_request", "The two-factor setup has expired or was not started. Start it again.");
+        throw new AppError(
+          "invalid_request",
+          say`The two-factor setup has expired or was not started. Start it again.`,
+        );
       }
       const step = this.#findStep(user.id, row, code);
       if (step === undefined) throw invalidCode();
@@ -198,8 +202,7 @@ export class TwoFactorService implements SecondFactors {
     if (secret === undefined) {
       throw new AppError(
         "invalid_code",
-        "Codes from your app no longer work. Use a recovery code, or ask " +
-          "your administrator to turn off two-factor authentication.",
+        say`Codes from your app no longer work. Use a recovery code, or ask your administrator to turn off two-factor authentication.`,
       );
     }
     const nowMs = this.#options.clock.nowMs();
@@ -246,9 +249,12 @@ function makeTotp(secret: Uint8Array, label: string): TOTP {
 }
 
 function isOnAlready(): AppError {
-  return new AppError("invalid_request", "Two-factor authentication is already on. Turn it off, then set it up again.");
+  return new AppError(
+    "invalid_request",
+    say`Two-factor authentication is already on. Turn it off, then set it up again.`,
+  );
 }
 
 function isOff(): AppError {
-  return new AppError("invalid_request", "Two-factor authentication is off. Set it up first.");
+  return new AppError("invalid_request", say`Two-factor authentication is off. Set it up first.`);
 }

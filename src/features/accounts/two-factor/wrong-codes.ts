@@ -5,6 +5,7 @@
  * count here. In memory: a restart gives new attempts.
  */
 import type { Clock } from "../../../lib/clock.ts";
+import { plural, say } from "../../../translations/say.ts";
 import { RateLimitedError } from "../rate-limits/headers.ts";
 
 const WINDOW_MS = 60 * 60 * 1000;
@@ -40,7 +41,7 @@ export class WrongCodes {
         windowSeconds: WINDOW_MS / 1000,
       },
       nowMs,
-      `Too many wrong codes. Try again in ${minutes} minutes, or sign in with a passkey.`,
+      say`Too many wrong codes. Try again in ${plural(minutes, { one: "# minute", other: "# minutes" })}, or sign in with a passkey.`,
     );
   }
 

@@ -1,4 +1,5 @@
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "./types.ts";
 
 /**
@@ -9,7 +10,6 @@ export function requireConfirmedEmail({ isEmailUnconfirmed, email }: User): void
   if (isEmailUnconfirmed !== true) return;
   throw new AppError(
     "email_unconfirmed",
-    `Confirm your email address before you share. Open the link in the email sent to ${email}, or ` +
-      "request a new email.",
+    say`Confirm your email address before you share. Open the link in the email sent to ${email}, or request a new email.`,
   );
 }

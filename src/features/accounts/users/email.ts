@@ -1,5 +1,6 @@
 import isEmail from "validator/es/lib/isEmail";
 import { invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 
 /**
  * Checks the syntax of an email address.
@@ -13,7 +14,7 @@ export function parseEmail(text: string, field = "email"): string {
     !email.isWellFormed() ||
     !isEmail(email, { allow_utf8_local_part: true, require_tld: false, ignore_max_length: false })
   ) {
-    throw invalidField(field, "Enter an email address in the format name@example.org.");
+    throw invalidField(field, say`Enter an email address in the format name@example.org.`);
   }
   return email;
 }

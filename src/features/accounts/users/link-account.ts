@@ -1,4 +1,5 @@
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { UserService } from "./service.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { UserService } from "./service.ts";
  */
 export function checkLinkAccount(users: Pick<UserService, "findById">, userId: number): void {
   const user = users.findById(userId);
-  if (user === undefined || user.email === "") throw new AppError("not_found", "This account no longer exists.");
+  if (user === undefined || user.email === "") throw new AppError("not_found", say`This account no longer exists.`);
   if (user.disabledAtMs === null) return;
-  throw new AppError("account_disabled", "This account is disabled. Enable it first, then create the link.");
+  throw new AppError("account_disabled", say`This account is disabled. Enable it first, then create the link.`);
 }

@@ -5,6 +5,7 @@
 import { availableParallelism } from "node:os";
 import { AppError, invalidField } from "../../../errors.ts";
 import { FairQueue } from "../../../lib/fair-queue.ts";
+import { say } from "../../../translations/say.ts";
 import { checkedAddress } from "./password-line.ts";
 
 const PASSWORD_CHARACTERS_MIN = 8;
@@ -52,7 +53,7 @@ export class PasswordHasher {
 
   #bounded<T>(work: () => Promise<T>): Promise<T> {
     return this.#queue.run(checkedAddress() ?? "", work, () => {
-      return new AppError("overloaded", "Too many sign-ins are in progress. Try again in a few seconds.");
+      return new AppError("overloaded", say`Too many sign-ins are in progress. Try again in a few seconds.`);
     });
   }
 }
@@ -63,8 +64,7 @@ export function checkNewPassword(password: string, field = "password"): string {
   if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {
     throw invalidField(
       field,
-      `A password must have ${PASSWORD_CHARACTERS_MIN} to ` +
-        `${PASSWORD_CHARACTERS_MAX} characters. Choose another password.`,
+      say`A password must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters. Choose another password.`,
     );
   }
   return password;

@@ -7,6 +7,7 @@ import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
+import { say } from "../../../translations/say.ts";
 import { checkNewPassword, type PasswordHasher } from "./passwords.ts";
 import { emailKey, parseEmail } from "./email.ts";
 import { EMAIL_FORMS_VERSION, emailForms, skeletonsToCheck } from "./email-forms.ts";
@@ -171,7 +172,7 @@ export class UserService {
   async set(email: string, changes: UserChanges): Promise<User> {
     const user = this.findByEmail(email);
     if (user === undefined) {
-      throw new AppError("not_found", `No account has the email ${email}. List the accounts to check the spelling.`);
+      throw new AppError("not_found", say`No account has the email ${email}. List the accounts to check the spelling.`);
     }
     return this.update(user.id, changes);
   }
@@ -340,13 +341,13 @@ export class UserService {
 
   #row(id: number): UserRow {
     const row = this.#queries.byId.get(id);
-    if (row === null) throw new AppError("not_found", "This account no longer exists.");
+    if (row === null) throw new AppError("not_found", say`This account no longer exists.`);
     return row;
   }
 
   #checkEmailFree(email: string): void {
     if (this.findByEmail(email) === undefined) return;
-    throw new AppError("email_taken", "An account with this email already exists. Sign in, or use another email.", {
+    throw new AppError("email_taken", say`An account with this email already exists. Sign in, or use another email.`, {
       field: "email",
     });
   }
@@ -359,7 +360,7 @@ export class UserService {
     if (!this.hasLookalike(email, exceptId)) return;
     throw new AppError(
       "email_taken",
-      "An account with a similar-looking email already exists. Use another email, or contact your administrator.",
+      say`An account with a similar-looking email already exists. Use another email, or contact your administrator.`,
       { field: "email" },
     );
   }
@@ -370,7 +371,7 @@ export class UserService {
     const staysOne = (changes.role ?? "admin") === "admin" && changes.isDisabled !== true;
     if (!isEnabledAdmin || staysOne) return;
     if ((this.#queries.enabledAdmins().get()?.count ?? 0) > 1) return;
-    throw new AppError("last_admin", "This is the only administrator. Make another user an administrator first.");
+    throw new AppError("last_admin", say`This is the only administrator. Make another user an administrator first.`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** A user's settings: the defaults, and how a change is merged in. */
 import { invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import { chooseAvailable } from "../../../translations/languages.ts";
 
 /** The hours in which notifications are deferred. Times are HH:MM in `timezone`. */
@@ -153,7 +154,7 @@ function checkTimeZone(zone: string, field: string): void {
   } catch {
     throw invalidField(
       field,
-      `${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
+      say`${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
     );
   }
 }
@@ -164,7 +165,7 @@ function checkLanguage(tag: string): void {
   } catch {
     throw invalidField(
       "language",
-      `${JSON.stringify(tag)} is not a valid language tag. Use a tag such as en or pt-BR.`,
+      say`${JSON.stringify(tag)} is not a valid language tag. Use a tag such as en or pt-BR.`,
     );
   }
 }

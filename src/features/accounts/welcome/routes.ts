@@ -1,7 +1,7 @@
 /** GET and POST /welcome: the first page of a new person. */
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { ERROR_RESPONSES } from "../../../http/error-response.ts";
+import { ERROR_RESPONSES, errorText } from "../../../http/error-response.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { PageScripts } from "../../../web/bundle/client-files.ts";
@@ -67,7 +67,7 @@ export function welcomeRoutes(options: WelcomeRoutesOptions) {
           // Another tab used the link while this form was in progress.
           if (welcome.find(token) === undefined) return linkEnded(request);
           noteAudit(request, { reason: error.reason });
-          return show(request, token, awaited, error.message, ERROR_RESPONSES[error.reason][0]);
+          return show(request, token, awaited, errorText(error, request), ERROR_RESPONSES[error.reason][0]);
         }
         noteAudit(request, { subjectId: user.publicId, userId: user.publicId, details: { welcome: true } });
         const cookie = await signIn(options, request, user);

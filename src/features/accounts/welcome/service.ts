@@ -8,6 +8,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
+import { say } from "../../../translations/say.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { checkNewPassword } from "../users/passwords.ts";
 import { checkLinkAccount } from "../users/link-account.ts";
@@ -100,5 +101,5 @@ function welcomeQueries(sqlite: Database) {
 }
 
 function invalidLink(): AppError {
-  return new AppError("invalid_token", "This link is not valid or has expired. Ask for a new one.");
+  return new AppError("invalid_token", say`This link is not valid or has expired. Ask for a new one.`);
 }

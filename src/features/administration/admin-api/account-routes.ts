@@ -5,6 +5,7 @@ import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, type Query, readBoolean, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { WITH_PROOF } from "../../accounts/auth/model.ts";
 import { notByKey, type Principal } from "../../accounts/auth/principal.ts";
@@ -160,11 +161,11 @@ function checkChanges({ key }: Principal, changes: AccountChanges, endKeys: bool
   if (endKeys && changes.password === undefined) {
     throw invalidField(
       "endKeys",
-      "API keys and app passwords can be ended only together with a password change. Send a password.",
+      say`API keys and app passwords can be ended only together with a password change. Send a password.`,
     );
   }
   if (names.length === 0)
-    throw new AppError("invalid_field", "The request contains no changes. Send at least one field.");
+    throw new AppError("invalid_field", say`The request contains no changes. Send at least one field.`);
 }
 
 /** @throws AppError invalid_field */

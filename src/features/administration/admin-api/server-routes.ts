@@ -5,6 +5,7 @@ import { ok } from "../../../http/envelope.ts";
 import type { JobOutcome } from "../../../jobs/job-requests.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";
 import { PLAN_NAMES, type PlanName } from "../../accounts/users/types.ts";
@@ -46,7 +47,7 @@ export function serverRoutes(options: ServerRoutesOptions) {
   const jobNamed = (name: string) => {
     const job = jobs.list().find((one) => one.name === name);
     if (job === undefined)
-      throw new AppError("not_found", "This job was not found. List the jobs with GET /api/admin/jobs.");
+      throw new AppError("not_found", say`This job was not found. List the jobs with GET /api/admin/jobs.`);
     return job;
   };
   return new Router({ prefix: "/api/admin", guard })

@@ -2,6 +2,7 @@ import type { Reader } from "../../../db/reader.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
+import { say } from "../../../translations/say.ts";
 import type { TransactionCheck } from "../../accounts/auth/proof.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import { changeAccount, unknownAccount } from "../../accounts/profile/change-account.ts";
@@ -115,7 +116,7 @@ export class AccountAdministration {
     this.#options.users.checkLastAdmin(caller, changes);
     throw new AppError(
       "role",
-      "You can't do this to your own account. Use your account settings, or ask another administrator.",
+      say`You can't do this to your own account. Use your account settings, or ask another administrator.`,
     );
   }
 }

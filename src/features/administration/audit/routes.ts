@@ -4,6 +4,7 @@ import { ok, paginate } from "../../../http/envelope.ts";
 import { type Query, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { normalizeAddress } from "../../../lib/cidr.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -116,6 +117,6 @@ function readTime(text: string | undefined, field: string): number | undefined {
   if (text === undefined || text === "") return undefined;
   const ms = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms))
-    throw invalidField(field, `${field} must be an ISO 8601 time, such as 2026-01-02T03:04:05.678Z.`);
+    throw invalidField(field, say`${field} must be an ISO 8601 time, such as 2026-01-02T03:04:05.678Z.`);
   return ms;
 }

@@ -18,6 +18,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { Log } from "../../../lib/log.ts";
+import { type Message, say, sayText } from "../../../translations/say.ts";
 import type { TransactionCheck } from "../../accounts/auth/proof.ts";
 import { selectStored, settingWrites } from "./queries.ts";
 import type { SettingChange, SettingState } from "./types.ts";
@@ -171,11 +172,15 @@ export class SettingsService {
   #read(key: string, raw: unknown): string {
     const field = { field: key };
     if (!isEditable(key)) {
-      throw new AppError("invalid_field", `${key} can't be changed here. ${howElsewhere(key)}`, field);
+      throw new AppError("invalid_field", say`${key} can't be changed here. ${howElsewhere(key)}`, field);
     }
     const fixedBy = this.#options.loaded.fixedBy(key);
     if (fixedBy !== undefined) {
-      throw new AppError("invalid_field", `${key} can't be changed here: ${fixedBy} sets it. Change it there.`, field);
+      throw new AppError(
+        "invalid_field",
+        say`${key} can't be changed here: ${fixedBy} sets it. Change it there.`,
+        field,
+      );
     }
     const { kind } = settingOf(key);
     try {
@@ -184,7 +189,7 @@ export class SettingsService {
       return kind.format(value);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
-      throw new AppError("invalid_field", `${key} ${error.message}.`, field, error);
+      throw new AppError("invalid_field", say`${key} ${error.text}.`, field, error);
     }
   }
 
@@ -194,7 +199,7 @@ export class SettingsService {
     const known = new Set(this.#current.problems.map(({ key }) => key));
     // An earlier problem with another setting is no reason to reject this change.
     const problem = problems.find(({ key }) => changed.has(key) || !known.has(key));
-    if (problem !== undefined) throw new AppError("invalid_field", problem.message, { field: problem.key });
+    if (problem !== undefined) throw new AppError("invalid_field", sayText(problem.message), { field: problem.key });
     for (const { group, check } of this.#checks) {
       const field = [...changed.keys()].find((key) => groupOf(key) === group);
       if (field === undefined) continue;
@@ -202,7 +207,7 @@ export class SettingsService {
         check(config);
       } catch (error) {
         if (!(error instanceof StartupError)) throw error;
-        throw new AppError("invalid_field", error.message, { field }, error);
+        throw new AppError("invalid_field", sayText(error.message), { field }, error);
       }
     }
   }
@@ -214,10 +219,10 @@ function settingOf(key: string): AnySetting {
   return setting;
 }
 
-function howElsewhere(key: string): string {
+function howElsewhere(key: string): Message {
   return SETTINGS_BY_KEY.has(key)
-    ? `Set it in larder.toml, or as ${environmentName(key)}.`
-    : "There is no such setting. To list them: GET /api/admin/settings.";
+    ? say`Set it in larder.toml, or as ${environmentName(key)}.`
+    : say`There is no such setting. To list them: GET /api/admin/settings.`;
 }
 
 function merge(stored: ReadonlyMap<string, string>, changed: ReadonlyMap<string, string | null>): Map<string, string> {
@@ -250,6 +255,6 @@ const SCALE_MIN = 0.1;
 
 /** Rejects limits that would also stop the requests with which an administrator could change them again. */
 function checkNotLocking(key: string, value: unknown): void {
-  if (isRateLimit(key) && value === 0) throw new BadValue("must be at least 1, or unlimited");
-  if (key === SCALE && Number(value) < SCALE_MIN) throw new BadValue(`must be at least ${SCALE_MIN}`);
+  if (isRateLimit(key) && value === 0) throw new BadValue(say`must be at least 1, or unlimited`);
+  if (key === SCALE && Number(value) < SCALE_MIN) throw new BadValue(say`must be at least ${SCALE_MIN}`);
 }

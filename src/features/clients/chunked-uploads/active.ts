@@ -1,5 +1,6 @@
 /** In-memory state of the uploads that sync clients have in progress. */
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 
 /** A request that is sending a chunk. */
 export interface IncomingChunk {
@@ -38,5 +39,5 @@ export class ActiveClientUploads {
 
 /** The error for chunks that arrive while their file is being made. */
 export function beingFinished(): AppError {
-  return new AppError("upload_state", "This upload is being completed, so it accepts no more chunks.");
+  return new AppError("upload_state", say`This upload is being completed, so it accepts no more chunks.`);
 }

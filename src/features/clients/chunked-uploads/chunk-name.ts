@@ -1,4 +1,5 @@
 import { invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 
 /**
  * The place of a chunk among the others, from its name. Clients use numbers from 0 or 1, or the offset of the first
@@ -9,7 +10,7 @@ export function chunkNumber(name: string): number {
   const digits = /^(\d{1,20})(-\d{1,20})?$/.exec(name)?.[1];
   const number = Number(digits);
   if (digits === undefined || !Number.isSafeInteger(number)) {
-    throw invalidField("chunk", "The name of a chunk must be its number, or the offset of its first byte.");
+    throw invalidField("chunk", say`The name of a chunk must be its number, or the offset of its first byte.`);
   }
   return number;
 }

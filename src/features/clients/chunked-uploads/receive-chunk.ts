@@ -7,6 +7,7 @@ import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import { fileTooLarge, quotaExceeded, type StorageLimits } from "../../library/files/storage-limits.ts";
 import { type ReleaseRoom, SESSION_MS, type UploadStore } from "../../uploads/chunked/store.ts";
@@ -161,7 +162,10 @@ export class ClientChunkReceiver {
       });
       confirm();
       if (declaredBytes !== undefined && sizeBytes !== declaredBytes) {
-        throw new AppError("invalid_request", `The chunk has ${sizeBytes} of ${declaredBytes} bytes. Send it again.`);
+        throw new AppError(
+          "invalid_request",
+          say`The chunk has ${sizeBytes} of ${declaredBytes} bytes. Send it again.`,
+        );
       }
       if (mine.rejection !== undefined) throw mine.rejection;
       await staged.sync();
@@ -265,5 +269,5 @@ export function fileNameOf({ publicId }: Pick<Upload, "publicId">, file: string)
 }
 
 function tooManyChunks(): WebDavError {
-  return new WebDavError(507, `An upload can have at most ${CHUNKS_MAX} chunks. Send larger chunks.`);
+  return new WebDavError(507, say`An upload can have at most ${CHUNKS_MAX} chunks. Send larger chunks.`);
 }

@@ -1,5 +1,6 @@
 import { AppError, notFound } from "../../../errors.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
+import { say } from "../../../translations/say.ts";
 import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
 import { type authGuard, uploaderOf } from "../../accounts/auth/guard.ts";
 import { type AppPasswordPrincipal, checkAppPasswordWrites } from "../../accounts/auth/principal.ts";
@@ -87,7 +88,7 @@ export function chunkedUploadRoutes({
     .on("MOVE", CHUNK, COMPLETION, async ({ request, principal, params }) => {
       const transfer = writable(principal, params);
       if (params["chunk"] !== COMPLETE_FILE)
-        throw new WebDavError(403, `Only ${COMPLETE_FILE}, which stands for the complete file, can be moved.`);
+        throw new WebDavError(403, say`Only ${COMPLETE_FILE}, which stands for the complete file, can be moved.`);
       // The chunks may have to be copied, and their checksum computed.
       webDav.allowLong(request);
       return finish(clientUploads, webDav, { request, principal, transfer });
@@ -118,7 +119,7 @@ async function finish(
   if (replaced !== undefined && !mayReplace) {
     throw new AppError(
       "precondition_failed",
-      "There is already a file at the destination. Choose another name, or allow the program to replace it.",
+      say`There is already a file at the destination. Choose another name, or allow the program to replace it.`,
     );
   }
   const { file, isNew } = await clientUploads.finish(principal.user, transfer, expected, (pendingUpload, hooks) =>
@@ -139,9 +140,9 @@ function transferOf(
   params: Params,
 ): string {
   const transfer = nameIn(params, "transfer");
-  if (!appPasswords.namesAccount(user, nameIn(params, "user"))) throw notFound("This upload");
+  if (!appPasswords.namesAccount(user, nameIn(params, "user"))) throw notFound(say`This upload was not found.`);
   if (FORBIDDEN_CHARACTER.test(transfer)) {
-    throw new AppError("invalid_path", "The name of an upload can't contain slashes or control characters.");
+    throw new AppError("invalid_path", say`The name of an upload can't contain slashes or control characters.`);
   }
   return folderId === null ? transfer : `${folderId}/${transfer}`;
 }
@@ -150,7 +151,7 @@ function transferOf(
 function nameIn(params: Params, key: "user" | "transfer" | "chunk"): string {
   const name = params[key];
   if (typeof name === "string") return name;
-  throw new AppError("invalid_path", "The address contains a % that is not valid percent-encoding.");
+  throw new AppError("invalid_path", say`The address contains a % that is not valid percent-encoding.`);
 }
 
 /** @throws AppError invalid_field */
@@ -158,7 +159,7 @@ function readLength(header: string | null): number | undefined {
   if (header === null) return undefined;
   const bytes = /^\s*\d{1,16}\s*$/.test(header) ? Number(header) : Number.NaN;
   if (Number.isSafeInteger(bytes)) return bytes;
-  throw new AppError("invalid_field", "OC-Total-Length must be a number of bytes.", { field: "OC-Total-Length" });
+  throw new AppError("invalid_field", say`OC-Total-Length must be a number of bytes.`, { field: "OC-Total-Length" });
 }
 
 /** The path of a request as the client sees it, with a slash at the end. */

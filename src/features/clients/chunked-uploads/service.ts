@@ -19,6 +19,7 @@ import { transferKey, ClientUploadRows } from "./queries.ts";
 import { ClientChunkReceiver, type ClientChunkReceiverOptions, fileNameOf, renewReservation } from "./receive-chunk.ts";
 import { type ClientChunk, type ClientChunkRequest, type ExpectedFile, MAIN_FILE } from "./types.ts";
 import type { Database } from "bun:sqlite";
+import { say } from "../../../translations/say.ts";
 
 /** Dependencies of {@link ClientUploadService}. */
 interface ClientUploadServiceOptions extends Omit<ClientChunkReceiverOptions, "rows"> {
@@ -59,7 +60,7 @@ export class ClientUploadService {
     if (transfer.length > TRANSFER_CHARACTERS_MAX) {
       throw new AppError(
         "invalid_path",
-        `The name of an upload can have at most ${TRANSFER_CHARACTERS_MAX} characters.`,
+        say`The name of an upload can have at most ${TRANSFER_CHARACTERS_MAX} characters.`,
       );
     }
     const limits = limitsOf(user);
@@ -69,11 +70,14 @@ export class ClientUploadService {
     await store.writer.run((tx) => {
       const current = this.#rows.findOpen(user.id, transfer);
       if (current !== undefined && !store.isExpired(current)) {
-        throw new WebDavError(405, "An upload with this name exists already. Continue it, or choose another name.");
+        throw new WebDavError(405, say`An upload with this name exists already. Continue it, or choose another name.`);
       }
       if (current !== undefined) this.#end(tx, current, "expired");
       if (this.#rows.countOpen(user.id) >= TRANSFERS_MAX) {
-        throw new WebDavError(507, `You can have at most ${TRANSFERS_MAX} unfinished uploads. Finish or delete some.`);
+        throw new WebDavError(
+          507,
+          say`You can have at most ${TRANSFERS_MAX} unfinished uploads. Finish or delete some.`,
+        );
       }
       // The chunks reserve room when they arrive.
       reserveDisk(totalBytes)();
@@ -107,7 +111,7 @@ export class ClientUploadService {
         if (active.isFinishing) throw beingFinished();
         const upload = store.getOpen(id);
         const chunk = this.#rows.findChunk(id, number);
-        if (chunk === undefined) throw notFound("This chunk");
+        if (chunk === undefined) throw notFound(say`This chunk was not found.`);
         this.#rows.removeChunk(id, number);
         const stored = this.#rows.stored(id);
         renewReservation({ store, rows: this.#rows }, tx, { upload, stored, mainFileBytes, quotaBytes: null });
@@ -169,7 +173,7 @@ export class ClientUploadService {
     if (totalBytes !== undefined && totalBytes !== sizeBytes) {
       throw new AppError(
         "chunk_size",
-        `The chunks have ${sizeBytes} bytes in total, not ${totalBytes}. Send the missing chunks, or the whole file again.`,
+        say`The chunks have ${sizeBytes} bytes in total, not ${totalBytes}. Send the missing chunks, or the whole file again.`,
         {
           field: "OC-Total-Length",
           expected: totalBytes,
@@ -179,7 +183,7 @@ export class ClientUploadService {
     }
     // A client that ignores errors would replace its file with an empty one.
     if (chunks.length === 0 && totalBytes === undefined && checksum === undefined) {
-      throw new AppError("chunk_size", "No chunk has arrived. Send the chunks of the file first.", { actual: 0 });
+      throw new AppError("chunk_size", say`No chunk has arrived. Send the chunks of the file first.`, { actual: 0 });
     }
     const hooks = this.#hooksOf(upload);
     if (sizeBytes === 0) {
@@ -265,7 +269,7 @@ export class ClientUploadService {
   /** @throws AppError not_found, also for an upload that has expired */
   #find(user: User, transfer: string): Upload {
     const upload = this.#rows.findOpen(user.id, transfer);
-    if (upload === undefined || this.#options.store.isExpired(upload)) throw notFound("This upload");
+    if (upload === undefined || this.#options.store.isExpired(upload)) throw notFound(say`This upload was not found.`);
     return upload;
   }
 

@@ -4,6 +4,7 @@ import { AppError, notFound } from "../../../errors.ts";
 import type { Lock, LockRequest, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /** A lock lasts at most this long: a program that needs it longer refreshes it. */
@@ -41,7 +42,7 @@ export class LockService {
     const { tree, treeWriter } = this.#options;
     const covering = tree.locks.on([node]).get(node.id) ?? [];
     if (!request.isExclusive && covering.length >= LOCKS_PER_NODE_MAX) {
-      const message = `A file or folder can have at most ${LOCKS_PER_NODE_MAX} locks. Try again later.`;
+      const message = say`A file or folder can have at most ${LOCKS_PER_NODE_MAX} locks. Try again later.`;
       throw new AppError("quota_exceeded", message, { limit: LOCKS_PER_NODE_MAX, of: "locks" });
     }
     return treeWriter.locks.add(node, { ...request, durationMs: bounded(request.durationMs) });
@@ -57,7 +58,7 @@ export class LockService {
     const covering = tree.locks.on([node]).get(node.id) ?? [];
     const lock = covering.find(({ token, createdBy }) => createdBy === user.id && tokens.includes(token));
     if (lock === undefined) {
-      throw new AppError("precondition_failed", "This lock has ended. Lock the item again.");
+      throw new AppError("precondition_failed", say`This lock has ended. Lock the item again.`);
     }
     treeWriter.locks.extend(lock.token, bounded(durationMs));
     return tree.locks.find(lock.token) ?? lock;
@@ -73,11 +74,11 @@ export class LockService {
       .on([node])
       .get(node.id)
       ?.find((candidate) => candidate.token === token);
-    if (lock === undefined) throw notFound("This lock");
+    if (lock === undefined) throw notFound(say`This lock was not found.`);
     if (lock.createdBy !== user.id && lock.accountId !== user.id) {
       throw new AppError(
         "share_permission",
-        "Another account made this lock. Ask the owner of the file or folder to end it.",
+        say`Another account made this lock. Ask the owner of the file or folder to end it.`,
       );
     }
     treeWriter.locks.end(lock.token);
@@ -122,7 +123,7 @@ export class LockService {
     const { writer, tree, treeWriter } = this.#options;
     await writer.run(() => {
       const lock = tree.locks.list(user.id).find((candidate) => candidate.publicId === publicId);
-      if (lock === undefined) throw notFound("This lock");
+      if (lock === undefined) throw notFound(say`This lock was not found.`);
       treeWriter.locks.end(lock.token);
     });
   }

@@ -5,6 +5,7 @@ import { readForm } from "../../../http/read-form.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { AppError } from "../../../errors.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { notByDevice } from "../../accounts/auth/principal.ts";
 import type { ProofService } from "../../accounts/auth/proof.ts";
@@ -99,7 +100,7 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
 const NO_STORE = { "cache-control": "no-store" } as const;
 
 function notByProgram(): AppError {
-  return new AppError("csrf", "Start this sign-in in your program, with this server's address.");
+  return new AppError("csrf", say`Start this sign-in in your program, with this server's address.`);
 }
 
 function flowRequest(request: Request, isPolling: boolean) {

@@ -4,6 +4,7 @@ import { AppError, notFound } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
+import { say } from "../../../translations/say.ts";
 import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
 import type { NewAppPassword } from "../../accounts/app-passwords/types.ts";
 import type { ProofCheck } from "../../accounts/auth/proof.ts";
@@ -57,7 +58,7 @@ export class LoginFlowService {
       const ofAddress = this.#queries.countOfAddress.get(addressKey)?.count ?? 0;
       const all = this.#queries.count.get()?.count ?? 0;
       if (ofAddress >= OF_ADDRESS_MAX || all >= ALL_MAX) {
-        throw new AppError("overloaded", "Too many sign-ins are waiting. Finish one, or try again in 20 minutes.");
+        throw new AppError("overloaded", say`Too many sign-ins are waiting. Finish one, or try again in 20 minutes.`);
       }
       this.#queries.insert.run({
         tokenHash: hashToken(token),
@@ -129,7 +130,7 @@ export class LoginFlowService {
       const current = this.#findAgreed(pollToken);
       const user = current && users.findById(current.userId);
       isGone = current === undefined || user === undefined || user.disabledAtMs !== null;
-      if (isGone || current === undefined || user === undefined) throw notFound("This sign-in");
+      if (isGone || current === undefined || user === undefined) throw notFound(say`This sign-in was not found.`);
       this.#queries.remove.run(current.id);
       return user;
     };
@@ -158,7 +159,7 @@ export class LoginFlowService {
     if (row !== null && row.userId === null && row.expiresAtMs > this.#options.clock.nowMs()) return row;
     throw new AppError(
       "not_found",
-      "This sign-in has expired, or somebody used it already. Start it again in the program.",
+      say`This sign-in has expired, or somebody used it already. Start it again in the program.`,
     );
   }
 

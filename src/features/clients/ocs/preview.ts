@@ -4,6 +4,7 @@ import type { Permissions } from "../../library/permissions/permissions.ts";
 import { LONGEST_SIDE, type ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 
 /** Dependencies of {@link previewedFile}. */
 export interface PreviewSources {
@@ -23,10 +24,10 @@ export function previewedFile(
 ): FileNode {
   const digits = /^0*(\d{1,15})(?!\d)/.exec(fileId ?? "")?.[1];
   const node = digits === undefined ? undefined : tree.findById(Number(digits));
-  if (node?.kind !== "file") throw notFound("This file");
+  if (node?.kind !== "file") throw notFound(say`This file was not found.`);
   const { node: file, isOwn } = permissions.file(user, node.publicId, "read");
   if (folderId === null) return file;
-  if (!isOwn || !tree.isWithin(node, folderId)) throw notFound("This file");
+  if (!isOwn || !tree.isWithin(node, folderId)) throw notFound(say`This file was not found.`);
   return file;
 }
 
@@ -34,7 +35,7 @@ export function previewedFile(
 export function variantFor(x: string | undefined, y: string | undefined): ThumbnailVariant {
   const sides = [x, y].map((side) => (side === undefined ? 0 : Number(side)));
   if (sides.some((side) => !Number.isInteger(side))) {
-    throw new AppError("invalid_field", "x and y must be whole numbers of pixels.", { field: "x" });
+    throw new AppError("invalid_field", say`x and y must be whole numbers of pixels.`, { field: "x" });
   }
   const longest = Math.max(...sides);
   if (longest <= 0) return "medium";

@@ -4,6 +4,7 @@
  */
 import { AppError } from "../../../errors.ts";
 import { normalizeName } from "../../../lib/path.ts";
+import { say } from "../../../translations/say.ts";
 
 /** An address, decoded. */
 export interface Address {
@@ -61,6 +62,6 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    throw new AppError("invalid_path", "The address contains a % that is not valid percent-encoding.", {}, error);
+    throw new AppError("invalid_path", say`The address contains a % that is not valid percent-encoding.`, {}, error);
   }
 }

@@ -6,6 +6,7 @@ import { AppError } from "../../../errors.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import { type MassChangeGuard, WINDOW_MS } from "../../mobile/mass-change/mass-change-guard.ts";
 
@@ -46,7 +47,7 @@ export class ChangeGuard {
     if (hold === undefined) return;
     throw new AppError(
       "confirmation_required",
-      `"${name}" is deleting or replacing far more files than usual, so Larder stopped it. To approve this for one hour, open ${settingsUrl}`,
+      say`"${name}" is deleting or replacing far more files than usual, so Larder stopped it. To approve this for one hour, open ${settingsUrl}`,
       { holdId: hold.publicId },
     );
   }

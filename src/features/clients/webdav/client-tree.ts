@@ -10,6 +10,7 @@ import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
 import type { FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { numberedName } from "../../../tree/tables/names.ts";
+import { say } from "../../../translations/say.ts";
 import type { ReceivedShareService } from "../../sharing/received/service.ts";
 import type { ReceivedShare } from "../../sharing/received/types.ts";
 import { OWN_VIEW, sharedView, type TreeView } from "../../library/permissions/view.ts";
@@ -85,7 +86,7 @@ export class ClientTree {
    */
   find(principal: AppPasswordPrincipal, { user, names }: Pick<Address, "user" | "names">): Resource {
     if (user !== undefined && !this.#options.appPasswords.namesAccount(principal.user, user))
-      throw notFound("This address");
+      throw notFound(say`This address was not found.`);
     const root = this.rootOf(principal);
     const [first, ...rest] = names;
     if (first === undefined) return root;
@@ -99,7 +100,7 @@ export class ClientTree {
     const { tree } = this.#options;
     const { folderId, canWrite } = appPassword;
     const node = folderId === null ? tree.getRoot(user.id) : tree.findById(folderId);
-    if (node?.kind !== "folder") throw notFound("The folder of this app password");
+    if (node?.kind !== "folder") throw notFound(say`The folder of this app password was not found.`);
     return { kind: "item", node, owner: user, share: undefined, isRoot: true, canWrite };
   }
 
@@ -210,7 +211,7 @@ export function requireWrite({ canWrite, share }: Item): void {
   throw new AppError(
     "share_permission",
     share === undefined
-      ? "This app password is read-only. Create one that can change files in Settings, under Connect devices."
-      : "You can only view this share. Ask its owner for write access.",
+      ? say`This app password is read-only. Create one that can change files in Settings, under Connect devices.`
+      : say`You can only view this share. Ask its owner for write access.`,
   );
 }

@@ -6,6 +6,7 @@ import { AppError } from "../../../errors.ts";
 import { matchesIfMatch, matchesIfNoneMatch } from "../../../http/conditional.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { LOCKED } from "../../../tree/tables/locks.ts";
+import { say } from "../../../translations/say.ts";
 import { WebDavError } from "../errors.ts";
 import type { LockService } from "../locks/service.ts";
 import type { Address } from "./address.ts";
@@ -91,7 +92,7 @@ export class Conditions {
     if (headers.get("user-agent")?.startsWith("WebDAVFS/") === true) return;
     throw new WebDavError(
       409,
-      "There is already a file or folder with this name, but its letters are encoded differently. Rename one of the two.",
+      say`There is already a file or folder with this name, but its letters are encoded differently. Rename one of the two.`,
     );
   }
 
@@ -141,6 +142,6 @@ function locked(resource: Resource): AppError {
 function preconditionFailed(): AppError {
   return new AppError(
     "precondition_failed",
-    "The item changed after you read it. Fetch it again, then repeat your change.",
+    say`The item changed after you read it. Fetch it again, then repeat your change.`,
   );
 }

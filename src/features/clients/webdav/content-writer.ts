@@ -7,6 +7,7 @@ import { invariant } from "../../../lib/invariant.ts";
 import { type FileService, isAuthenticationOld, type PendingUpload } from "../../library/files/service.ts";
 import type { CreationHooks } from "../../uploads/tus/types.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { Address } from "./address.ts";
 import type { ChangeGuard } from "./change-guard.ts";
 import { type ClientTree, type FolderItem, type Resource, locationOf, requireWrite } from "./client-tree.ts";
@@ -82,7 +83,7 @@ export class ContentWriter {
   /** @throws WebDavError 403 for a name that the settings of this server refuse */
   checkName(name: string): void {
     if (this.#options.acceptsMacosFiles || !MACOS_FILE.test(name)) return;
-    throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
+    throw new WebDavError(403, say`This server does not store the files that macOS adds to folders.`);
   }
 
   /**
@@ -176,7 +177,7 @@ function toCheckedTarget(resource: Resource): CheckedTarget {
     return { owner: resource.parent.owner, name: resource.name, folder: resource.parent, replaced: undefined };
   }
   if (resource.kind === "shares" || resource.node.kind === "folder") {
-    throw new WebDavError(405, "There is a folder with this name. A file can't replace it.");
+    throw new WebDavError(405, say`There is a folder with this name. A file can't replace it.`);
   }
   requireWrite(resource);
   return { owner: resource.owner, name: resource.node.name, folder: undefined, replaced: resource.node };

@@ -3,6 +3,7 @@ import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { ResponseHeaders } from "../../accounts/routing/declaration.ts";
@@ -19,7 +20,7 @@ export interface DavRequest {
 /** The address of a request. @throws AppError not_found | invalid_path */
 export function addressOf(request: Request): Address {
   const address = readAddress(requestContextOf(request).path);
-  if (address === undefined) throw new AppError("not_found", "There is no file or folder at this address.");
+  if (address === undefined) throw new AppError("not_found", say`There is no file or folder at this address.`);
   return address;
 }
 
@@ -30,10 +31,10 @@ export function addressOf(request: Request): Address {
 export function destinationOf(request: Request): Address {
   const header = request.headers.get("destination");
   const target = header === null || header === "" ? undefined : readTarget(header, request);
-  if (target === undefined) throw new WebDavError(400, "The header Destination is missing or not a valid address.");
-  if (!target.isHere) throw new WebDavError(502, "Items can't be moved or copied to another server.");
+  if (target === undefined) throw new WebDavError(400, say`The header Destination is missing or not a valid address.`);
+  if (!target.isHere) throw new WebDavError(502, say`Items can't be moved or copied to another server.`);
   const address = readAddress(target.path);
-  if (address === undefined) throw new WebDavError(502, "The destination is outside of your files.");
+  if (address === undefined) throw new WebDavError(502, say`The destination is outside of your files.`);
   return address;
 }
 
@@ -91,7 +92,7 @@ export function overwritesOf(request: Request): boolean {
   const header = request.headers.get("overwrite")?.trim().toUpperCase() ?? "T";
   if (header === "T") return true;
   if (header === "F") return false;
-  throw new WebDavError(400, "The header Overwrite must be T or F.");
+  throw new WebDavError(400, say`The header Overwrite must be T or F.`);
 }
 
 /** Names the item that a request changed or read in the audit log: its id, never its name. */
@@ -112,5 +113,5 @@ export function settingsUrlOf(request: Request): string {
 export function rejectBody(request: Request): void {
   const length = request.headers.get("content-length");
   if ((length === null || length === "0") && !request.headers.has("transfer-encoding")) return;
-  throw new WebDavError(415, "This request can't have a body.");
+  throw new WebDavError(415, say`This request can't have a body.`);
 }

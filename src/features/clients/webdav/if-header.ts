@@ -3,6 +3,7 @@
  * of others. It also submits lock tokens: every token in it counts as known to the client, wherever it is.
  */
 import { AppError } from "../../../errors.ts";
+import { type Message, say } from "../../../translations/say.ts";
 
 const LENGTH_MAX = 8 * 1024;
 const CONDITIONS_MAX = 100;
@@ -109,7 +110,7 @@ const OPEN = /\(/y;
 const CLOSE = /\)/y;
 
 function readLists(header: string): ConditionList[] {
-  if (header.length > LENGTH_MAX) throw malformed(`is longer than ${LENGTH_MAX} characters`);
+  if (header.length > LENGTH_MAX) throw malformed(say`The header If is longer than ${LENGTH_MAX} characters.`);
   const scanner = new Scanner(header);
   const lists: ConditionList[] = [];
   let tag: string | undefined;
@@ -118,32 +119,32 @@ function readLists(header: string): ConditionList[] {
     const isTagged = tag !== undefined;
     const next = scanner.take(TOKEN);
     // Lists without a resource can't be mixed with tagged ones.
-    if (next !== undefined && lists.length > 0 && !isTagged) throw malformed("is not valid");
+    if (next !== undefined && lists.length > 0 && !isTagged) throw malformed(say`The header If is not valid.`);
     tag = next?.[1] ?? tag;
     const conditions = readList(scanner, left);
     left -= conditions.length;
     lists.push({ tag, conditions });
   }
-  if (lists.length === 0) throw malformed("is empty");
+  if (lists.length === 0) throw malformed(say`The header If is empty.`);
   return lists;
 }
 
 /** @param max how many conditions it may have */
 function readList(scanner: Scanner, max: number): Condition[] {
-  if (scanner.take(OPEN) === undefined) throw malformed("is not valid");
+  if (scanner.take(OPEN) === undefined) throw malformed(say`The header If is not valid.`);
   const conditions: Condition[] = [];
   while (scanner.take(CLOSE) === undefined) {
-    if (conditions.length >= max) throw malformed(`has more than ${CONDITIONS_MAX} conditions`);
+    if (conditions.length >= max) throw malformed(say`The header If has more than ${CONDITIONS_MAX} conditions.`);
     const isNegated = scanner.take(NOT) !== undefined;
     const token = scanner.take(TOKEN)?.[1];
     const value = token ?? scanner.take(ETAG)?.[1];
-    if (value === undefined) throw malformed("is not valid");
+    if (value === undefined) throw malformed(say`The header If is not valid.`);
     conditions.push({ kind: token === undefined ? "etag" : "token", value, isNegated });
   }
-  if (conditions.length === 0) throw malformed("is not valid");
+  if (conditions.length === 0) throw malformed(say`The header If is not valid.`);
   return conditions;
 }
 
-function malformed(what: string): AppError {
-  return new AppError("invalid_request", `The header If ${what}. See RFC 4918, section 10.4.`, { field: "If" });
+function malformed(what: Message): AppError {
+  return new AppError("invalid_request", say`${what} See RFC 4918, section 10.4.`, { field: "If" });
 }

@@ -2,6 +2,7 @@
 import type { CoveringLock } from "../../../tree/model/types.ts";
 import { AppError } from "../../../errors.ts";
 import { escapeXml } from "../../../lib/escape-xml.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import { isDav, type XmlElement, writeElement } from "./xml.ts";
 
 /** Characters of DAV:owner. */
@@ -23,17 +24,19 @@ export interface LockInfo {
 
 /** Reads DAV:lockinfo. @throws AppError invalid_request for anything else */
 export function readLockInfo(root: XmlElement): LockInfo {
-  if (!isDav(root, "lockinfo")) throw invalidLockInfo("no DAV:lockinfo");
+  if (!isDav(root, "lockinfo")) throw invalidLockInfo(say`The body of LOCK has no DAV:lockinfo.`);
   const scope = root.children.find((child) => isDav(child, "lockscope"))?.children ?? [];
   const type = root.children.find((child) => isDav(child, "locktype"))?.children ?? [];
   const isExclusive = scope.some((child) => isDav(child, "exclusive"));
   const isShared = scope.some((child) => isDav(child, "shared"));
-  if (isExclusive === isShared) throw invalidLockInfo("no DAV:lockscope with either DAV:exclusive or DAV:shared");
-  if (!type.some((child) => isDav(child, "write"))) throw invalidLockInfo("no DAV:locktype with DAV:write");
+  if (isExclusive === isShared)
+    throw invalidLockInfo(say`The body of LOCK has no DAV:lockscope with either DAV:exclusive or DAV:shared.`);
+  if (!type.some((child) => isDav(child, "write")))
+    throw invalidLockInfo(say`The body of LOCK has no DAV:locktype with DAV:write.`);
   const owner = root.children.find((child) => isDav(child, "owner"));
   const ownerXml = owner === undefined ? null : writeElement(owner);
   if ((ownerXml?.length ?? 0) > OWNER_LENGTH_MAX)
-    throw invalidLockInfo(`a DAV:owner of more than ${OWNER_LENGTH_MAX} characters`);
+    throw invalidLockInfo(say`The body of LOCK has a DAV:owner of more than ${OWNER_LENGTH_MAX} characters.`);
   return { isExclusive, ownerXml };
 }
 
@@ -64,6 +67,6 @@ function pathAbove(href: string, height: number): string {
   return `${parts.slice(0, parts.length - height).join("/")}/`;
 }
 
-function invalidLockInfo(what: string): AppError {
-  return new AppError("invalid_request", `The body of LOCK has ${what}. See RFC 4918, section 9.10.`);
+function invalidLockInfo(what: Message): AppError {
+  return new AppError("invalid_request", say`${what} See RFC 4918, section 9.10.`);
 }

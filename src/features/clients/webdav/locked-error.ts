@@ -16,7 +16,7 @@ export async function explainLocked(
     return await run(services, davRequest);
   } catch (error) {
     if (!(error instanceof AppError) || error instanceof WebDavError || error.reason !== "locked") throw error;
-    throw new WebDavError(423, error.message, "lock-token-submitted", findHref(services, davRequest, error.details));
+    throw new WebDavError(423, error.text, "lock-token-submitted", findHref(services, davRequest, error.details));
   }
 }
 

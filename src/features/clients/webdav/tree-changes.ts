@@ -12,6 +12,7 @@ import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { actingDevice, type Permissions } from "../../library/permissions/permissions.ts";
 import { UserTreeWriter, type WriteTarget } from "../../library/permissions/user-tree-writer.ts";
 import type { Turns } from "../../../lib/turns.ts";
+import { say } from "../../../translations/say.ts";
 import type { Address } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item, requireWrite } from "./client-tree.ts";
 import type { Conditions } from "./conditions.ts";
@@ -78,7 +79,7 @@ export class TreeChanges {
     const { principal, from, to, conditions, overwrites } = relocation;
     const { clientTree } = this.#options;
     const source = clientTree.find(principal, from);
-    if (source.kind === "shares") throw new WebDavError(403, "This folder can't be moved or copied.");
+    if (source.kind === "shares") throw new WebDavError(403, say`This folder can't be moved or copied.`);
     if (source.kind !== "item") throw notThere();
     if (isMove) requireMovable(source);
     conditions.check(source);
@@ -87,7 +88,7 @@ export class TreeChanges {
     if (destination.replaced !== undefined && !overwrites) {
       throw new WebDavError(
         412,
-        "There is already a file or folder at the destination. Choose another name, or allow the program to replace it.",
+        say`There is already a file or folder at the destination. Choose another name, or allow the program to replace it.`,
       );
     }
     this.#rejectInside(source, destination);
@@ -205,7 +206,7 @@ export class TreeChanges {
   #trashCopied(tx: Transaction, user: User, source: Item, measured: FolderSize): void {
     const { tree, treeWriter } = this.#options;
     if (!tree.isCurrent(source.node, measured)) {
-      throw new WebDavError(409, "Something changed while the folder was moved. Move it again.");
+      throw new WebDavError(409, say`Something changed while the folder was moved. Move it again.`);
     }
     this.#write(user, source, () => void treeWriter.trash(tx, source.node, measured));
   }
@@ -298,9 +299,9 @@ export class TreeChanges {
       if (target.parent.kind === "shares") throw sharesOnly();
       return { parent: target.parent, name: target.name, replaced: undefined };
     }
-    if (target.kind === "shares" || target.isRoot) throw new WebDavError(403, "This folder can't be replaced.");
+    if (target.kind === "shares" || target.isRoot) throw new WebDavError(403, say`This folder can't be replaced.`);
     if (isShareTop(target)) {
-      throw new WebDavError(403, "Only the owner can replace a shared item. Save your changes in it instead.");
+      throw new WebDavError(403, say`Only the owner can replace a shared item. Save your changes in it instead.`);
     }
     const parent = this.#options.clientTree.find(principal, { user: to.user, names: to.names.slice(0, -1) });
     if (parent.kind !== "item" || !isFolderItem(parent)) throw missingFolder();
@@ -316,7 +317,7 @@ export class TreeChanges {
     if (isSame || isInside || isAbove) {
       throw new WebDavError(
         403,
-        "An item can't be moved or copied onto itself, into itself, or onto a folder above it.",
+        say`An item can't be moved or copied onto itself, into itself, or onto a folder above it.`,
       );
     }
   }
@@ -344,11 +345,11 @@ function isSameDestination(one: CheckedDestination, other: CheckedDestination): 
 
 function requireMovable(source: Item): void {
   requireWrite(source);
-  if (source.isRoot) throw new WebDavError(403, "The top folder can't be moved.");
+  if (source.isRoot) throw new WebDavError(403, say`The top folder can't be moved.`);
   if (isShareTop(source)) {
     throw new WebDavError(
       403,
-      "Only the owner can rename, move, or delete a shared item. To stop using it, leave the share.",
+      say`Only the owner can rename, move, or delete a shared item. To stop using it, leave the share.`,
     );
   }
 }

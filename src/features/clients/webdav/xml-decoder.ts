@@ -1,4 +1,5 @@
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { XmlElement } from "./xml.ts";
 import { XmlTreeBuilder } from "./xml-tree.ts";
 
@@ -45,7 +46,7 @@ function decodeText(decoder: TextDecoder, bytes: Uint8Array | undefined): string
   try {
     return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
   } catch (error) {
-    throw new AppError("invalid_request", "The XML in the request is not valid UTF-8 or UTF-16.", {}, error);
+    throw new AppError("invalid_request", say`The XML in the request is not valid UTF-8 or UTF-16.`, {}, error);
   }
 }
 

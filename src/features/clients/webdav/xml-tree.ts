@@ -1,6 +1,7 @@
 /** Builds the elements of an XML document from its text. */
 import { type SaxesAttributeNSIncomplete, SaxesParser, type SaxesTagNS } from "saxes";
 import { AppError } from "../../../errors.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { XmlElement } from "./xml.ts";
 
 /** Levels of elements in a document. */
@@ -36,25 +37,28 @@ export class XmlTreeBuilder {
   constructor(encoding: "utf-8" | "utf-16") {
     const parser = this.#parser;
     parser.on("error", (error) => {
-      throw invalidXml("The XML in the request is not well-formed. Send valid XML.", error);
+      throw invalidXml(say`The XML in the request is not well-formed. Send valid XML.`, error);
     });
     parser.on("doctype", () => {
-      throw invalidXml("The XML in the request has a document type declaration. Send it without one.");
+      throw invalidXml(say`The XML in the request has a document type declaration. Send it without one.`);
     });
     parser.on("xmldecl", (declaration) => {
       if (declaration.encoding !== undefined && !isEncoding(encoding, declaration.encoding)) {
-        throw invalidXml("The XML in the request must be UTF-8 or UTF-16, and declare it correctly.");
+        throw invalidXml(say`The XML in the request must be UTF-8 or UTF-16, and declare it correctly.`);
       }
     });
     parser.on("opentagstart", () => {
-      if (this.#open.length >= DEPTH_MAX) throw tooMuch(`more than ${DEPTH_MAX} levels`);
-      if (++this.#elements > ELEMENTS_MAX) throw tooMuch(`more than ${ELEMENTS_MAX} elements`);
+      if (this.#open.length >= DEPTH_MAX) throw tooMuch(say`The XML in the request has more than ${DEPTH_MAX} levels.`);
+      if (++this.#elements > ELEMENTS_MAX)
+        throw tooMuch(say`The XML in the request has more than ${ELEMENTS_MAX} elements.`);
     });
     parser.on("attribute", (attribute: SaxesAttributeNSIncomplete) => {
-      if (++this.#attributes > ATTRIBUTES_MAX) throw tooMuch(`more than ${ATTRIBUTES_MAX} attributes`);
-      if (attribute.name.length > NAME_LENGTH_MAX) throw tooMuch(`a name of more than ${NAME_LENGTH_MAX} characters`);
+      if (++this.#attributes > ATTRIBUTES_MAX)
+        throw tooMuch(say`The XML in the request has more than ${ATTRIBUTES_MAX} attributes.`);
+      if (attribute.name.length > NAME_LENGTH_MAX)
+        throw tooMuch(say`The XML in the request has a name of more than ${NAME_LENGTH_MAX} characters.`);
       if (isDeclaration(attribute) && attribute.value.length > NAMESPACE_LENGTH_MAX) {
-        throw tooMuch(`a namespace of more than ${NAMESPACE_LENGTH_MAX} characters`);
+        throw tooMuch(say`The XML in the request has a namespace of more than ${NAMESPACE_LENGTH_MAX} characters.`);
       }
     });
     parser.on("opentag", (tag) => this.#begin(tag));
@@ -71,12 +75,13 @@ export class XmlTreeBuilder {
   /** The root element of the complete document. @throws AppError invalid_request */
   finish(): XmlElement {
     this.#parser.close();
-    if (this.#root === undefined) throw invalidXml("The XML in the request has no element. Send valid XML.");
+    if (this.#root === undefined) throw invalidXml(say`The XML in the request has no element. Send valid XML.`);
     return this.#root;
   }
 
   #begin(tag: SaxesTagNS): void {
-    if (tag.name.length > NAME_LENGTH_MAX) throw tooMuch(`a name of more than ${NAME_LENGTH_MAX} characters`);
+    if (tag.name.length > NAME_LENGTH_MAX)
+      throw tooMuch(say`The XML in the request has a name of more than ${NAME_LENGTH_MAX} characters.`);
     const attributes = Object.values(tag.attributes)
       .filter(({ uri }) => uri !== XMLNS_NAMESPACE)
       .map(({ prefix, uri, local, value }) => ({ prefix, namespace: uri, name: local, value }));
@@ -116,10 +121,10 @@ function isEncoding(found: "utf-8" | "utf-16", declared: string): boolean {
   return name === "utf-16" || name === "utf-16le" || name === "utf-16be";
 }
 
-function invalidXml(message: string, cause?: unknown): AppError {
-  return new AppError("invalid_request", message, {}, cause);
+function invalidXml(text: Message, cause?: unknown): AppError {
+  return new AppError("invalid_request", text, {}, cause);
 }
 
-function tooMuch(what: string): AppError {
-  return invalidXml(`The XML in the request has ${what}. Send less.`);
+function tooMuch(what: Message): AppError {
+  return invalidXml(say`${what} Send less.`);
 }

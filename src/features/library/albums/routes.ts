@@ -70,7 +70,10 @@ export function albumRoutes({ albums, guard, hasThumbnail, favorites, shareMarks
         const { name, description = "", fileIds = [] } = body;
         const { album, added } = await albums.create(principal.user, { name, description, fileIds });
         set.status = 201;
-        return ok({ ...presentAlbum(album, presentContextOf(request, hasThumbnail)), failed: presentFailed(added) });
+        return ok({
+          ...presentAlbum(album, presentContextOf(request, hasThumbnail)),
+          failed: presentFailed(request, added),
+        });
       },
     )
     .get("/api/albums/:id", { ...LIST, docs: docs.get, params: IdParams }, async ({ principal, params, request }) =>
@@ -155,7 +158,7 @@ function addItemRoutes(
         return ok({
           added: added.added,
           alreadyThere: added.alreadyThere,
-          failed: presentFailed(added),
+          failed: presentFailed(request, added),
           album: presentAlbum(album, presentContextOf(request, hasThumbnail)),
         });
       },
@@ -178,8 +181,8 @@ function addItemRoutes(
     );
 }
 
-function presentFailed({ failed }: AddedItems) {
-  return failed.map(({ id, error }) => ({ id, error: errorItem(error) }));
+function presentFailed(request: Request, { failed }: AddedItems) {
+  return failed.map(({ id, error }) => ({ id, error: errorItem(error, request) }));
 }
 
 /** @throws AppError invalid_field */

@@ -11,12 +11,13 @@ import { newId } from "../../../lib/id.ts";
 import { fold } from "../../../lib/path.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { PhotoService } from "../photos/service.ts";
 import type { Photo } from "../photos/types.ts";
 import { sharedView } from "../permissions/view.ts";
-import { checkDescription, checkName, tooManyAlbums, tooManyItems } from "./checks.ts";
+import { checkDescription, checkName, noFile, tooManyAlbums, tooManyItems } from "./checks.ts";
 import { AlbumItemRows, selectItems, selectShapes } from "./item-rows.ts";
 import { AlbumRows, readRows, selectSummaries, type SummaryRow } from "./queries.ts";
 import {
@@ -167,7 +168,7 @@ export class AlbumService {
   ): Promise<{ album: ShownAlbum; added: AddedItems }> {
     const { rows: table, writer, clock } = this.#options;
     const checked = { name: checkName(name), description: checkDescription(description) };
-    if (fileIds.length > 0 && this.#existing(fileIds, user.id).size === 0) throw notFound("This file");
+    if (fileIds.length > 0 && this.#existing(fileIds, user.id).size === 0) throw noFile();
     const publicId = await writer.run(() => {
       if (table.countOfAccount(user.id) >= ALBUMS_MAX) throw tooManyAlbums();
       const nowMs = clock.nowMs();
@@ -199,7 +200,7 @@ export class AlbumService {
     const { rows: table } = this.#options;
     const { name, description, coverFileId } = changes;
     if (name === undefined && description === undefined && coverFileId === undefined) {
-      throw invalidField("body", "The request contains no changes. Send name, description or coverFileId.");
+      throw invalidField("body", say`The request contains no changes. Send name, description or coverFileId.`);
     }
     const newName = name === undefined ? undefined : checkName(name);
     const newDescription = description === undefined ? undefined : checkDescription(description);
@@ -252,7 +253,7 @@ export class AlbumService {
   ): Promise<ShownAlbum> {
     const { items } = this.#options;
     if (before !== null && fileIds.includes(before)) {
-      throw invalidField("before", "A file can't be moved before itself. Choose another file in before.");
+      throw invalidField("before", say`A file can't be moved before itself. Choose another file in before.`);
     }
     await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids, left) => {
       const beforeId = before === null ? undefined : this.#itemId(id, accountId, before, "before");
@@ -295,7 +296,7 @@ export class AlbumService {
       const failed: AddedItems["failed"][number][] = [];
       for (const fileId of ids) {
         const nodeId = existing.get(fileId);
-        if (nodeId === undefined) failed.push({ id: fileId, error: notFound("This file") });
+        if (nodeId === undefined) failed.push({ id: fileId, error: noFile() });
         else if (!present.has(nodeId) && fresh.length < room) fresh.push(nodeId);
         else if (!present.has(nodeId)) failed.push({ id: fileId, error: tooManyItems() });
       }
@@ -321,7 +322,7 @@ export class AlbumService {
   #itemId(albumId: number, accountId: number, fileId: string, field = "coverFileId"): number {
     const nodeId = this.#existing([fileId], accountId).get(fileId);
     if (nodeId !== undefined && this.#options.items.isItem(albumId, nodeId)) return nodeId;
-    throw new AppError("not_found", "This file is not in the album. Reload the album.", { field });
+    throw new AppError("not_found", say`This file is not in the album. Reload the album.`, { field });
   }
 
   /** Runs a change of some files at a time, each in a transaction of its own, with the number of those left. @returns their results */
@@ -359,13 +360,13 @@ export class AlbumService {
   #permit(user: User, publicId: string, permission: "read" | "own"): PermittedAlbum {
     const { albumId, owner, isOwn } = this.#options.permissions.album(user, publicId, permission);
     const album = this.#options.rows.findById(albumId);
-    if (album === undefined) throw notFound("This album");
+    if (album === undefined) throw notFound(say`This album was not found.`);
     return { album, owner, isOwn };
   }
 
   async #show({ album, owner, isOwn }: PermittedAlbum): Promise<ShownAlbum> {
     const [summary] = await this.#summarize([album.id], album.accountId);
-    if (summary === undefined) throw notFound("This album");
+    if (summary === undefined) throw notFound(say`This album was not found.`);
     return isOwn ? asOwn(summary) : asReceived(summary, owner);
   }
 

@@ -11,6 +11,7 @@ import { contentDisposition } from "../../../http/content-disposition.ts";
 import { headResponse } from "../../../http/head-response.ts";
 import { type ByteRange, contentRange, parseRange } from "../../../http/range.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { TransferCounters } from "../../accounts/plans/transfers.ts";
 import type { DownloadLedger } from "../../accounts/rate-limits/download-ledger.ts";
 import type { ArchivePlan } from "./types.ts";
@@ -63,7 +64,7 @@ export class ArchiveSender {
     const { request } = archiveRequest;
     const condition = evaluateConditions(request.headers, request.method, plan);
     if (condition === "preconditionFailed") {
-      const message = "The files in this archive have changed. Download it again.";
+      const message = say`The files in this archive have changed. Download it again.`;
       throw new AppError("precondition_failed", message, { etag: plan.etag });
     }
     const headers = commonHeaders(plan, archiveRequest);
@@ -105,7 +106,7 @@ function rangeToSend(plan: ArchivePlan, request: Request, isIgnored: boolean): B
   if (range.kind === "unsatisfiable") {
     throw new AppError(
       "range_not_satisfiable",
-      `The requested range is outside the archive, which has ${plan.sizeBytes} bytes. Request a range within it.`,
+      say`The requested range is outside the archive, which has ${plan.sizeBytes} bytes. Request a range within it.`,
       { sizeBytes: plan.sizeBytes },
     );
   }

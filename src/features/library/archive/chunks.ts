@@ -2,6 +2,7 @@
 import { crc32 } from "node:zlib";
 import { AppError } from "../../../errors.ts";
 import { invariant } from "../../../lib/invariant.ts";
+import { say } from "../../../translations/say.ts";
 import type { Entries } from "./entries.ts";
 import type { ContentSource } from "./types.ts";
 import { centralHeader, endRecords, localHeader } from "./zip-format.ts";
@@ -138,6 +139,6 @@ function endRecordsOf(entries: Entries): Buffer {
 function damaged(): AppError {
   return new AppError(
     "content_damaged",
-    "A file in this archive is damaged: its checksum does not match. Ask your administrator to restore it.",
+    say`A file in this archive is damaged: its checksum does not match. Ask your administrator to restore it.`,
   );
 }

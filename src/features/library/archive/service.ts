@@ -9,6 +9,7 @@ import { numberedName } from "../../../tree/tables/names.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { WalkedNode, WalkPosition, WalkVisitor } from "../../../tree/queries/walk.ts";
+import { say } from "../../../translations/say.ts";
 import { Entries } from "./entries.ts";
 import { safeName } from "./entry-name.ts";
 import { archiveBytes, archiveChunks } from "./chunks.ts";
@@ -87,7 +88,7 @@ export class ArchiveService {
    * @throws AppError not_found if there are none; overloaded
    */
   planFiles({ accountId, ids, name }: FilesToArchive): Promise<ArchivePlan> {
-    if (ids.length === 0) throw notFound("The files to archive");
+    if (ids.length === 0) throw notFound(say`The files to archive were not found.`);
     const fileName = zipName(name);
     const hash = new Bun.CryptoHasher("sha256").update(Float64Array.from(ids)).digest("hex");
     return this.#plan(`files ${hash} ${fileName}`, { fileName, accountIds: [accountId] }, (visit) =>
@@ -152,7 +153,7 @@ export class ArchiveService {
   async #takeTurn(): Promise<void> {
     if (this.#reading >= READING_MAX) {
       if (this.#queue.length >= WAITING_MAX) {
-        throw new AppError("overloaded", "Too many archives are being prepared. Try again in a few seconds.");
+        throw new AppError("overloaded", say`Too many archives are being prepared. Try again in a few seconds.`);
       }
       await new Promise<void>((resolve) => this.#queue.push(resolve));
     }
@@ -192,7 +193,7 @@ class Builder {
     if (entries.count >= ARCHIVE_ENTRIES_MAX) {
       throw new AppError(
         "invalid_request",
-        `An archive can contain at most ${ARCHIVE_ENTRIES_MAX} files and folders. Choose a smaller folder.`,
+        say`An archive can contain at most ${ARCHIVE_ENTRIES_MAX} files and folders. Choose a smaller folder.`,
         { limit: ARCHIVE_ENTRIES_MAX },
       );
     }
@@ -257,7 +258,7 @@ function toSeconds({ fileModifiedAt, contentAtMs, modifiedAtMs }: WalkedNode): n
 
 function archiveName(roots: readonly TreeNode[], name: string | undefined): string {
   const [first, second] = roots;
-  if (first === undefined) throw notFound("The file or folder to archive");
+  if (first === undefined) throw notFound(say`The file or folder to archive was not found.`);
   const own = second === undefined && first.name !== ROOT_PATH ? first.name : ROOT_NAME;
   return name === undefined ? `${own}.zip` : zipName(name);
 }

@@ -60,9 +60,9 @@ export function favoriteRoutes({ favorites, shareMarks, tree, guard, hasThumbnai
     .post(
       "/",
       { ...CHANGE_FILES, audit: "unaudited", docs: docs.change, body: FavoriteBody },
-      async ({ principal, body }) => {
+      async ({ principal, body, request }) => {
         const outcomes = await favorites.change(principal.user, body.ids, body.favorite);
-        const { done, failed } = presentOutcomes(outcomes, (_node, id) => id);
+        const { done, failed } = presentOutcomes(request, outcomes, (_node, id) => id);
         return ok({ changed: done, failed });
       },
     );

@@ -12,6 +12,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { type NamedRow, sortNaturally } from "../../../lib/natural-key.ts";
 import type { SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Outcome } from "../files/outcomes.ts";
 import { type ItemRights, itemRightsOf, OWN_ITEM } from "../permissions/item-rights.ts";
@@ -105,13 +106,13 @@ export class FavoriteService {
    * @throws AppError invalid_field for a root; quota_exceeded above {@link FAVORITES_MAX}
    */
   set(_tx: Transaction, user: User, node: TreeNode, isFavorite: boolean): void {
-    if (node.parentId === null) throw invalidField("ids", "The top folder can't be a favorite.");
+    if (node.parentId === null) throw invalidField("ids", say`The top folder can't be a favorite.`);
     if (!isFavorite) return this.#rows.remove(user.id, node.id);
     if (!this.#rows.add(user.id, node.id) || this.#rows.count(user.id) <= FAVORITES_MAX) return;
     this.#rows.remove(user.id, node.id);
     throw new AppError(
       "quota_exceeded",
-      `You can have at most ${FAVORITES_MAX} favorites. Remove some of them before you add others.`,
+      say`You can have at most ${FAVORITES_MAX} favorites. Remove some of them before you add others.`,
       { limit: FAVORITES_MAX, of: "favorites" },
     );
   }

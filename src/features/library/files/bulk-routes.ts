@@ -36,7 +36,7 @@ export function fileBulkRoutes({ bulk, guard, hasThumbnail, favorites }: FileBul
         const { user } = principal;
         const outcomes = await bulk.move(user, body.fileIds, readDestination(body));
         const context = presentContextOf(request, hasThumbnail, favorites.among(user, doneOf(outcomes)));
-        const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, context));
+        const { done, failed } = presentOutcomes(request, outcomes, (node) => presentItem(node, context));
         return ok({ moved: done, failed });
       },
     )
@@ -68,7 +68,7 @@ export function fileBulkRoutes({ bulk, guard, hasThumbnail, favorites }: FileBul
           ]),
         );
         const context = presentContextOf(request, hasThumbnail, favorites.among(user, doneOf(outcomes)));
-        const { done, failed } = presentOutcomes(outcomes, (node, sourceId) => ({
+        const { done, failed } = presentOutcomes(request, outcomes, (node, sourceId) => ({
           sourceId,
           ...presentItem(node, context),
         }));

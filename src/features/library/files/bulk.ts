@@ -7,6 +7,7 @@ import { UserTreeWriter } from "../permissions/user-tree-writer.ts";
 import { actingDevice, type Permissions, type TreeLocation } from "../permissions/permissions.ts";
 import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say, sayStored, sayText, type StoredMessage } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { attempt, type Outcome } from "./outcomes.ts";
 import type { StorageLimits } from "./storage-limits.ts";
@@ -149,7 +150,7 @@ export class FileBulkService {
       const admitAgain = () => {
         const now = admit().target;
         if (now.path === target.path && now.owner.id === target.owner.id) return;
-        throw new AppError("not_found", "The destination was moved during the copy. Repeat the copy.");
+        throw new AppError("not_found", say`The destination was moved during the copy. Repeat the copy.`);
       };
       const largeOptions = { ...optionsFor(target), admit: admitAgain };
       const copy = treeWriter.copyLarge(writer, node, target.path, largeOptions, actingDevice(user, target));
@@ -179,7 +180,7 @@ async function attemptEach<T>(
 function crossAccountMove(): AppError {
   return new AppError(
     "invalid_request",
-    "You can't move files between accounts. Copy the files, then delete the originals.",
+    say`You can't move files between accounts. Copy the files, then delete the originals.`,
     { field: "destinationFolder" },
   );
 }
@@ -189,16 +190,18 @@ interface StoredError {
   readonly reason: Reason;
   readonly message: string;
   readonly details: ErrorDetails;
+  /** Undefined in results of earlier versions. */
+  readonly text?: StoredMessage;
 }
 
 function writeOutcome(outcome: Outcome<TreeNode>): readonly [string, TreeNode | null, StoredError | null] {
   if ("done" in outcome) return [outcome.id, outcome.done, null];
-  const { reason, message, details } = outcome.error;
-  return [outcome.id, null, { reason, message, details }];
+  const { reason, message, details, text } = outcome.error;
+  return [outcome.id, null, { reason, message, details, text: text.stored() }];
 }
 
 function readOutcome([id, done, error]: readonly [string, TreeNode | null, StoredError | null]): Outcome<TreeNode> {
   if (done !== null) return { id, done };
-  const { reason = "unexpected", message = "", details = {} } = error ?? {};
-  return { id, error: new AppError(reason, message, details) };
+  const { reason = "unexpected", message = "", details = {}, text } = error ?? {};
+  return { id, error: new AppError(reason, text === undefined ? sayText(message) : sayStored(text), details) };
 }

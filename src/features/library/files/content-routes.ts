@@ -8,6 +8,7 @@ import type { LivePairs } from "../photos/live-pairs.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -127,7 +128,7 @@ export function fileDownloadRoutes({ files, sender, livePairs, rateGate, guard, 
       ({ principal, params, request, set }) => {
         const { node } = files.open(principal.user, params.id);
         const video = livePairs.findVideo(node);
-        if (video === undefined) throw notFound("The video of this photo");
+        if (video === undefined) throw notFound(say`The video of this photo was not found.`);
         const download = downloadBy({ principal, request, set }, rateGate);
         if (!("fileId" in video)) return sender.sendPart(node, video, download);
         // Who can open the photo may not be able to open its video: it can be in a folder that is not shared.

@@ -13,6 +13,7 @@ import type { DownloadLedger } from "../../accounts/rate-limits/download-ledger.
 import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 
 /** Dependencies of {@link ContentSender}. */
 export interface ContentSenderOptions {
@@ -113,7 +114,7 @@ export class ContentSender {
    */
   async sendThumbnail(file: FileNode, variant: ThumbnailVariant, contentRequest: ContentRequest): Promise<Response> {
     const response = await this.#sendThumbnail(file, variant, contentRequest);
-    if (response === undefined) throw notFound("A thumbnail of this file");
+    if (response === undefined) throw notFound(say`A thumbnail of this file was not found.`);
     return response;
   }
 
@@ -216,7 +217,7 @@ export class ContentSender {
     const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
     if (found.state === "none") return undefined;
     if (found.state === "pending") {
-      throw new AppError("thumbnail_pending", "The thumbnail is not ready. Try again in a few seconds.");
+      throw new AppError("thumbnail_pending", say`The thumbnail is not ready. Try again in a few seconds.`);
     }
     const { path, sizeBytes } = found;
     const { response } = sendBlob({
@@ -275,7 +276,7 @@ export function readVariant(text: string | undefined): ThumbnailVariant | undefi
   if (text === undefined || text === "false" || text === "0") return undefined;
   const variant = VARIANTS[text];
   if (variant === undefined) {
-    throw new AppError("invalid_field", "thumbnail must be true, false, small, medium or large.", {
+    throw new AppError("invalid_field", say`thumbnail must be true, false, small, medium or large.`, {
       field: "thumbnail",
     });
   }

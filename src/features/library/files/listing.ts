@@ -6,6 +6,7 @@ import type { Permissions } from "../permissions/permissions.ts";
 import { OWN_VIEW, type TreeView } from "../permissions/view.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, NodePage, SortField, TreeNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /** A page of a folder. */
@@ -58,12 +59,12 @@ export async function readListing(
   const { owner, view } = opened ?? { owner: user, view: OWN_VIEW };
   const accountId = owner.id;
   const folder = tree.findFolderByPath(accountId, view.toOwner(path));
-  if (folder === undefined) throw notFound("This folder");
+  if (folder === undefined) throw notFound(say`This folder was not found.`);
   const hasTags = tags !== undefined && tags.length > 0;
   const isFiltered = search !== undefined || hasTags || mediaTypePattern !== undefined || recursive === true;
   const around = findAround(tree, folder, kind, query["around"]);
   if (around !== undefined && isFiltered) {
-    throw invalidField("around", "around can't be combined with search, tags, mimeType or recursive.");
+    throw invalidField("around", say`around can't be combined with search, tags, mimeType or recursive.`);
   }
   const location = { accountId, folder, kind, sort, order, around, offset: (page - 1) * limit, limit };
   const found = isFiltered
@@ -90,13 +91,14 @@ function findAround(
 ): TreeNode | undefined {
   if (id === undefined || id === "") return undefined;
   const node = tree.findNode(folder.accountId, id);
-  if (node?.parentId !== folder.id || (kind !== undefined && kind !== node.kind)) throw notFound("This item");
+  if (node?.parentId !== folder.id || (kind !== undefined && kind !== node.kind))
+    throw notFound(say`This item was not found.`);
   return node;
 }
 
 /** A share of a single file: a folder with that file in it. */
 function listOne(file: FileNode, view: TreeView, path: string, page: number, limit: number): Listing {
-  if (path !== ROOT_PATH) throw notFound("This folder");
+  if (path !== ROOT_PATH) throw notFound(say`This folder was not found.`);
   const folder = { path: ROOT_PATH, name: ROOT_PATH, folder: ROOT_PATH };
   return { nodes: page === 1 ? [view.show(file)] : [], total: 1, folder, page, limit };
 }

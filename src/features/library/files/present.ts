@@ -52,12 +52,16 @@ export function presentDeleted(node: TreeNode, clock: Clock) {
  * The two lists of a bulk response.
  * @throws the error of the first item if every item failed
  */
-export function presentOutcomes<T, P>(outcomes: readonly Outcome<T>[], present: (done: T, id: string) => P) {
+export function presentOutcomes<T, P>(
+  request: Request,
+  outcomes: readonly Outcome<T>[],
+  present: (done: T, id: string) => P,
+) {
   const done = outcomes.flatMap((outcome) => ("done" in outcome ? [present(outcome.done, outcome.id)] : []));
   const failed = outcomes.flatMap((outcome) => ("error" in outcome ? [outcome] : []));
   const [first] = failed;
   if (done.length === 0 && first !== undefined) throw first.error;
-  return { done, failed: failed.map(({ id, error }) => ({ id, error: errorItem(error) })) };
+  return { done, failed: failed.map(({ id, error }) => ({ id, error: errorItem(error, request) })) };
 }
 
 function fileUrls(file: FileNode, { baseUrl, hasThumbnail }: PresentContext) {

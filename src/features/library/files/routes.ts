@@ -20,6 +20,7 @@ import type { LivePairs } from "../photos/live-pairs.ts";
 import { checkTags } from "../../../tree/model/labels.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileChanges, FileNode, Precondition } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { readListing } from "./listing.ts";
 import { UpdateBody } from "./model.ts";
@@ -167,7 +168,7 @@ export function preconditionOf(request: Request): Precondition | undefined {
     if (matchesIfMatch(header, `"${current.digest}"`)) return;
     throw new AppError(
       "precondition_failed",
-      "The file changed after you read it. Fetch it again, then repeat your change.",
+      say`The file changed after you read it. Fetch it again, then repeat your change.`,
       {
         etag: `"${current.digest}"`,
       },
@@ -181,7 +182,7 @@ function readChanges(body: typeof UpdateBody.static): FileChanges {
   if (all.every((value) => value === undefined)) {
     throw invalidField(
       "body",
-      "The request contains no changes. Send name, folder, description, tags, isPublic or metadata.",
+      say`The request contains no changes. Send name, folder, description, tags, isPublic or metadata.`,
     );
   }
   const hasMetadata = metadata !== undefined || description !== undefined;

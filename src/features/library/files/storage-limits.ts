@@ -1,6 +1,7 @@
 /** The storage limits of an account, and the errors of content that they, or its checksum, reject. */
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
+import { say, size } from "../../../translations/say.ts";
 
 /** The storage limits of an account from plan and quota. */
 export interface StorageLimits {
@@ -14,7 +15,7 @@ export interface StorageLimits {
 /** @throws AppError checksum_mismatch */
 export function checkDigest(expected: Digest | undefined, actual: Digest): void {
   if (expected === undefined || expected === actual) return;
-  throw new AppError("checksum_mismatch", "The uploaded data does not match its checksum. Send the file again.", {
+  throw new AppError("checksum_mismatch", say`The uploaded data does not match its checksum. Send the file again.`, {
     field: "checksum",
     expected: toChecksum(expected),
     actual: toChecksum(actual),
@@ -25,8 +26,7 @@ export function checkDigest(expected: Digest | undefined, actual: Digest): void 
 export function fileTooLarge(limits: StorageLimits, limitBytes: number): AppError {
   return new AppError(
     "file_too_large",
-    `A file can have at most ${limitBytes} bytes on the ${limits.plan} ` +
-      "plan. Send a smaller file, or ask for another plan.",
+    say`A file can have at most ${size(limitBytes)} on the ${limits.plan} plan. Send a smaller file, or ask for another plan.`,
     { limit: limitBytes, plan: limits.plan },
   );
 }
@@ -35,8 +35,7 @@ export function fileTooLarge(limits: StorageLimits, limitBytes: number): AppErro
 export function quotaExceeded(limits: StorageLimits): AppError {
   return new AppError(
     "quota_exceeded",
-    `This would exceed your storage limit of ${limits.quotaBytes} ` +
-      "bytes. Delete files, or ask your administrator for more storage.",
+    say`This would exceed your storage limit of ${size(limits.quotaBytes ?? 0)}. Delete files, or ask your administrator for more storage.`,
     { limit: limits.quotaBytes, plan: limits.plan },
   );
 }

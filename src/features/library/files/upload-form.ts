@@ -5,6 +5,7 @@ import { readBoolean, readChoice, readInstant } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import { checkMetadata, checkTags } from "../../../tree/model/labels.ts";
 import type { OnConflict } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 
 /** The fields of an upload, in addition to its bytes. */
 export interface UploadFields {
@@ -53,15 +54,15 @@ function readMetadata(text: string | undefined): Record<string, string> {
   } catch (error) {
     throw invalidField(
       "metadata",
-      `metadata is not valid JSON: ${error instanceof Error ? error.message : "unreadable"}.`,
+      say`metadata is not valid JSON: ${error instanceof Error ? error.message : "unreadable"}.`,
     );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalidField("metadata", "metadata must be a JSON object with string values.");
+    throw invalidField("metadata", say`metadata must be a JSON object with string values.`);
   }
   return Object.fromEntries(
     Object.entries(value).map(([key, entry]) => {
-      if (typeof entry !== "string") throw invalidField("metadata", `metadata.${key} must be a string.`);
+      if (typeof entry !== "string") throw invalidField("metadata", say`metadata.${key} must be a string.`);
       return [key, entry];
     }),
   );

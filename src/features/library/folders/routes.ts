@@ -17,6 +17,7 @@ import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import type { FolderService } from "./service.ts";
 
 /** Dependencies of the folder routes. */
@@ -89,7 +90,7 @@ export function folderRoutes({ folders, guard, clock, ...marks }: FolderRoutesOp
         const { name, description } = body;
         const path = body.path ?? body.folder;
         if (name === undefined && path === undefined && description === undefined) {
-          throw invalidField("body", "The request contains no changes. Send name, path or description.");
+          throw invalidField("body", say`The request contains no changes. Send name, path or description.`);
         }
         const folder = await folders.update(principal.user, params.id, {
           name: name === undefined ? undefined : normalizeName(name),

@@ -6,6 +6,7 @@ import { UserTreeWriter, type WriteTarget } from "../permissions/user-tree-write
 import type { Permissions, PermittedNode } from "../permissions/permissions.ts";
 import type { FolderChanges, FolderNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { plural, say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /** Dependencies of {@link FolderService}. */
@@ -94,7 +95,7 @@ export class FolderService {
       if (folder.itemCount > 0 && !isRecursive) {
         throw new AppError(
           "folder_not_empty",
-          `The folder contains ${folder.itemCount === 1 ? "1 item" : `${folder.itemCount} items`}. Empty it first, or add ?recursive=true to delete everything.`,
+          say`The folder contains ${plural(folder.itemCount, { one: "# item", other: "# items" })}. Empty it first, or add ?recursive=true to delete everything.`,
           { itemCount: folder.itemCount },
         );
       }

@@ -9,6 +9,7 @@ import { type PresentContext, presentFileItem, presentFolder } from "../files/pr
 import type { PastNode } from "../../../tree/queries/past.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { PastSortField } from "../../../tree/queries/past-sql.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { HistoryService } from "./service.ts";
 
@@ -21,8 +22,10 @@ const NOT_WITH_AT = ["search", "tags", "tagMode", "mimeType", "recursive", "shar
 
 /** Parses a time of the query or a body, in milliseconds. @throws AppError invalid_field */
 export function readTime(text: string | undefined): number {
-  const instant = "an ISO 8601 time with an offset, such as 2026-01-02T03:04:05.678Z";
-  if (text === undefined || !isInstant(text)) throw invalidField("at", `The time must be ${instant}.`);
+  if (text === undefined || !isInstant(text)) {
+    const message = say`The time must be an ISO 8601 time with an offset, such as 2026-01-02T03:04:05.678Z.`;
+    throw invalidField("at", message);
+  }
   return Date.parse(text);
 }
 
@@ -41,7 +44,7 @@ export async function listPast(history: HistoryService, user: User, query: Query
   if (field !== undefined) {
     throw invalidField(
       field,
-      `You can't combine ${field} with at. Past states can only be listed one folder at a time.`,
+      say`You can't combine ${field} with at. Past states can only be listed one folder at a time.`,
     );
   }
   const path = normalizePath(query["folder"] || "/");

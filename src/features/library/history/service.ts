@@ -16,6 +16,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeTrials } from "../../../tree/trial.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { RestoreRun, type RestoreRunPlan } from "./restore-run.ts";
 import type { PastListing, RestoreOutcome, RestoreRequest, RestoreResult } from "./types.ts";
@@ -79,7 +80,7 @@ export class HistoryService {
     const { tree } = this.#options;
     const moment = this.#momentAt(user, atMs);
     const folder = await tree.past.findFolder(moment, folderPath);
-    if (folder === undefined) throw notFound("This folder at that time");
+    if (folder === undefined) throw notFound(say`This folder at that time was not found.`);
     return { folder, ...(await tree.past.list(moment, folder, query)) };
   }
 
@@ -89,7 +90,7 @@ export class HistoryService {
    */
   file(user: User, fileId: string, atMs: number): Omit<PastNode, "node"> & { readonly file: FileNode } {
     const found = this.#options.tree.past.findFile(this.#momentAt(user, atMs), fileId);
-    if (found?.node.kind !== "file") throw notFound("This file at that time");
+    if (found?.node.kind !== "file") throw notFound(say`This file at that time was not found.`);
     const { node, ...rest } = found;
     return { ...rest, file: node };
   }
@@ -118,7 +119,7 @@ export class HistoryService {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
       // A quota error names the plan.
       const { plan: userPlan } = this.#options.limitsOf(user);
-      throw new AppError(error.reason, error.message, { ...error.details, plan: userPlan });
+      throw new AppError(error.reason, error.text, { ...error.details, plan: userPlan });
     }
   }
 
@@ -144,7 +145,7 @@ export class HistoryService {
     const { folderPath, removesNew, isPartial } = request;
     const { tree, limitsOf } = this.#options;
     const folder = await tree.past.findFolder(moment, folderPath);
-    if (folder === undefined) throw notFound("This folder at that time");
+    if (folder === undefined) throw notFound(say`This folder at that time was not found.`);
     const contents = await tree.past.contents(moment, folder, RESTORE_CHANGES_MAX);
     const { changed, newIds } = contents;
     const left = removesNew ? RESTORE_CHANGES_MAX - changed.length : NEW_LISTED_MAX;
@@ -152,8 +153,7 @@ export class HistoryService {
     if (!isComplete && !isPartial) {
       throw new AppError(
         "invalid_request",
-        `More than ${RESTORE_CHANGES_MAX} items in "${folderPath}" have changed. Restore ` +
-          "its folders one by one, or send partial and repeat until hasMore is false.",
+        say`More than ${RESTORE_CHANGES_MAX} items in "${folderPath}" have changed. Restore its folders one by one, or send partial and repeat until hasMore is false.`,
         { field: "folder", limit: RESTORE_CHANGES_MAX },
       );
     }
@@ -200,17 +200,17 @@ export class HistoryService {
       if (removed === 0) return;
     }
     if (!tree.isReaping(accountId)) return;
-    throw new AppError("overloaded", "A large folder is still being deleted. Try again in a minute.");
+    throw new AppError("overloaded", say`A large folder is still being deleted. Try again in a minute.`);
   }
 
   #momentAt(user: User, atMs: number): AccountMoment {
     const { clock, maxAgeMs, tree } = this.#options;
     const nowMs = clock.nowMs();
     const oldestMs = Math.max(nowMs - maxAgeMs(), this.#sinceMs);
-    if (atMs > nowMs) throw invalidField("at", "The time in at is in the future. Send a past time.");
+    if (atMs > nowMs) throw invalidField("at", say`The time in at is in the future. Send a past time.`);
     if (atMs < oldestMs) {
       const oldest = toTimestamp(oldestMs);
-      throw invalidField("at", `History before ${oldest} is no longer available. Send a later time.`, { oldest });
+      throw invalidField("at", say`History before ${oldest} is no longer available. Send a later time.`, { oldest });
     }
     return tree.past.momentAt(user.id, atMs);
   }

@@ -6,6 +6,7 @@
 import type { Database } from "bun:sqlite";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 
 /** A request that carries a key. */
 export interface KeyedRequest {
@@ -91,7 +92,7 @@ export class Idempotency {
 function keyReused(): AppError {
   return new AppError(
     "idempotency_key",
-    "This Idempotency-Key was already used for a different request. Use a new key for each request.",
+    say`This Idempotency-Key was already used for a different request. Use a new key for each request.`,
   );
 }
 
@@ -107,7 +108,7 @@ export function keyedRequest(
 ): KeyedRequest | undefined {
   if (key === null) return undefined;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw invalidField("Idempotency-Key", "An Idempotency-Key must have 1 to 255 visible ASCII characters.");
+    throw invalidField("Idempotency-Key", say`An Idempotency-Key must have 1 to 255 visible ASCII characters.`);
   }
   const fingerprint = new Bun.CryptoHasher("sha256").update(JSON.stringify(parts)).digest("hex");
   return { accountId, key, fingerprint };

@@ -13,6 +13,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { parentPath, ROOT_PATH } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { AlbumGrants } from "./album-grants.ts";
@@ -101,9 +102,9 @@ export class Permissions {
       publicId,
       permission,
       "file",
-      "This file",
+      say`This file was not found.`,
     );
-    if (node.kind !== "file") throw notFound("This file");
+    if (node.kind !== "file") throw notFound(say`This file was not found.`);
     // Named one by one, as copying the rest of an object is slow, and every download comes here.
     return { node, owner, isOwn, share, canWrite, canManage, showsVersions, view };
   }
@@ -121,14 +122,14 @@ export class Permissions {
 
   /** @throws as {@link file} */
   folder(user: User, publicId: string, permission: Permission): PermittedNode<FolderNode> {
-    const { node, ...rest } = this.#find(user, publicId, permission, "folder", "This folder");
-    if (node.kind !== "folder") throw notFound("This folder");
+    const { node, ...rest } = this.#find(user, publicId, permission, "folder", say`This folder was not found.`);
+    if (node.kind !== "folder") throw notFound(say`This folder was not found.`);
     return { node, ...rest };
   }
 
   /** A file or a folder. @throws as {@link file} */
   node(user: User, publicId: string, permission: Permission): PermittedNode<TreeNode> {
-    return this.#find(user, publicId, permission, undefined, "This file or folder");
+    return this.#find(user, publicId, permission, undefined, say`This file or folder was not found.`);
   }
 
   /**
@@ -141,9 +142,9 @@ export class Permissions {
     if (found?.accountId === user.id) return { albumId: found.id, owner: user, isOwn: true };
     const isShared = found !== undefined && this.#albums.isShared(found.id, user.id, clock.nowMs());
     const owner = isShared ? users.findById(found.accountId) : undefined;
-    if (found === undefined || owner?.disabledAtMs !== null) throw notFound("This album");
+    if (found === undefined || owner?.disabledAtMs !== null) throw notFound(say`This album was not found.`);
     if (permission === "own") {
-      throw new AppError("share_permission", "Only the owner can change or share this album. Ask the owner.");
+      throw new AppError("share_permission", say`Only the owner can change or share this album. Ask the owner.`);
     }
     return { albumId: found.id, owner, isOwn: false };
   }
@@ -157,7 +158,8 @@ export class Permissions {
   location(user: User, path: string, shareId: string | undefined): TreeLocation {
     if (shareId === undefined) return { owner: user, isOwn: true, path, view: OWN_VIEW };
     const { owner, node, view } = this.received(user, shareId);
-    if (node.kind === "file") throw invalidField("share", "This share is a single file. You can't add anything to it.");
+    if (node.kind === "file")
+      throw invalidField("share", say`This share is a single file. You can't add anything to it.`);
     return this.#writable(user, { owner, isOwn: false, path: view.toOwner(path), view });
   }
 
@@ -173,7 +175,8 @@ export class Permissions {
     const grant = this.#grants.received(shareId, user.id, clock.nowMs());
     const node = grant && tree.findById(grant.nodeId);
     const owner = node && this.#findOwner(user, node);
-    if (grant === undefined || node === undefined || owner === undefined) throw notFound("This share");
+    if (grant === undefined || node === undefined || owner === undefined)
+      throw notFound(say`This share was not found.`);
     return { owner, node, canWrite: grant.canWrite, view: sharedView(node) };
   }
 
@@ -202,7 +205,7 @@ export class Permissions {
     publicId: string,
     permission: Permission,
     kind: TreeNode["kind"] | undefined,
-    what: string,
+    what: Message,
   ): PermittedNode<TreeNode> {
     const { tree } = this.#options;
     const own = tree.findNode(user.id, publicId);
@@ -264,10 +267,10 @@ export function actingDevice(user: User, { isOwn }: { readonly isOwn: boolean })
 }
 
 const REJECTION_MESSAGES = {
-  versions: "This share shows only the current version. Ask the owner to share earlier versions too.",
-  write: "You can only view this share. Ask the owner for write access, or make your own copy.",
-  manage: "Only the owner can rename, move, or delete this shared item. To stop using it, leave the share.",
-  own: "Only the owner can share or publish this. Ask the owner, or make your own copy.",
+  versions: say`This share shows only the current version. Ask the owner to share earlier versions too.`,
+  write: say`You can only view this share. Ask the owner for write access, or make your own copy.`,
+  manage: say`Only the owner can rename, move, or delete this shared item. To stop using it, leave the share.`,
+  own: say`Only the owner can share or publish this. Ask the owner, or make your own copy.`,
 };
 
 /** The error for an action that only the owner may take. */

@@ -34,7 +34,7 @@ export class UserTreeWriter {
       return view.run(change);
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-      throw new AppError(error.reason, error.message, { ...error.details, plan: this.#planOf(owner) });
+      throw new AppError(error.reason, error.text, { ...error.details, plan: this.#planOf(owner) });
     }
   }
 

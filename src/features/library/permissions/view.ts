@@ -6,6 +6,7 @@
 import { AppError } from "../../../errors.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 
 /** Translates between the paths of the owner and those of the caller. */
 export interface TreeView {
@@ -54,7 +55,7 @@ export function sharedView(base: TreeNode): TreeView {
 function translate(error: AppError, toCaller: (path: string) => string): AppError {
   const { reason, details } = error;
   if (reason === "quota_exceeded") {
-    const message = "The owner of this share does not have enough space. Ask the owner to free up space.";
+    const message = say`The owner of this share does not have enough space. Ask the owner to free up space.`;
     const { limit, of } = details;
     return new AppError(reason, message, { limit, ...(of !== undefined && { of }) }, error);
   }
@@ -63,7 +64,7 @@ function translate(error: AppError, toCaller: (path: string) => string): AppErro
   const seen = toCaller(path);
   const message =
     reason === "not_a_folder"
-      ? `"${seen}" is a file. Choose a folder.`
-      : `You can't move or copy this into "${seen}". Choose another folder.`;
+      ? say`"${seen}" is a file. Choose a folder.`
+      : say`You can't move or copy this into "${seen}". Choose another folder.`;
   return new AppError(reason, message, { ...details, path: seen }, error);
 }

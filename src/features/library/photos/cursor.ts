@@ -1,5 +1,6 @@
 /** Positions in the photo list as clients see them. */
 import { invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { PhotoPosition } from "./types.ts";
 
 const DAY_MS = 86_400_000;
@@ -23,7 +24,10 @@ export function readCursor(text: string): PhotoPosition {
   const [, takenAt = "", id = ""] =
     /^(-?\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, "base64url").toString("latin1")) ?? [];
   if (id === "")
-    throw invalidField("cursor", "The cursor is not valid. Send nextCursor from the previous page, or leave it out.");
+    throw invalidField(
+      "cursor",
+      say`The cursor is not valid. Send nextCursor from the previous page, or leave it out.`,
+    );
   const takenAtMs = Number(takenAt);
   return { day: Math.floor(takenAtMs / DAY_MS), takenAtMs, nodeId: Number(id) };
 }
@@ -37,7 +41,8 @@ export function readDatePosition(text: string): PhotoPosition {
   const start = new Date(0);
   start.setUTCFullYear(Number(year), Number(month ?? 1) - 1, Number(date ?? 1));
   const isThere = year !== "" && start.toISOString().startsWith(text);
-  if (!isThere) throw invalidField("at", "at must be a day, a month or a year, such as 2026-01-05, 2026-01 or 2026.");
+  if (!isThere)
+    throw invalidField("at", say`at must be a day, a month or a year, such as 2026-01-05, 2026-01 or 2026.`);
   const next = new Date(start);
   if (date !== undefined) next.setUTCDate(next.getUTCDate() + 1);
   else if (month !== undefined) next.setUTCMonth(next.getUTCMonth() + 1);
@@ -51,7 +56,7 @@ export function readDay(text: string | undefined): number {
   const time = Date.parse(`${text}T00:00:00Z`);
   const isDay = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(time);
   if (!isDay || !new Date(time).toISOString().startsWith(text))
-    throw invalidField("date", "date must be a day, such as 2026-01-05.");
+    throw invalidField("date", say`date must be a day, such as 2026-01-05.`);
   return Math.floor(time / DAY_MS);
 }
 

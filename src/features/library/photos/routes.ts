@@ -8,6 +8,7 @@ import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
 import type { ShareMarks } from "../marks/share-marks.ts";
 import { parseTagList } from "../../../tree/model/labels.ts";
+import { say } from "../../../translations/say.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { ASPECTS_MAX, ELSEWHERE, LIMIT_MAX, MEMORY_PHOTOS } from "./model.ts";
@@ -120,7 +121,7 @@ function readPlace(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (text === ELSEWHERE) return ELSEWHERE_ID;
   if (!/^\d{1,10}$/.test(text))
-    throw invalidField("place", "place must be the id of a place of GET /api/photos/places.");
+    throw invalidField("place", say`place must be the id of a place of GET /api/photos/places.`);
   return Number(text);
 }
 
@@ -128,7 +129,7 @@ function readPlace(text: string | undefined): number | undefined {
 function readPosition(query: Query): PhotoPosition {
   const { at, cursor } = query;
   if (at !== undefined && cursor !== undefined) {
-    throw invalidField("at", "You can't combine at and cursor. Send at to start at a date, or cursor to continue.");
+    throw invalidField("at", say`You can't combine at and cursor. Send at to start at a date, or cursor to continue.`);
   }
   if (cursor !== undefined) return readCursor(cursor);
   return at === undefined ? NEWEST : readDatePosition(at);

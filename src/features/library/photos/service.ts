@@ -9,6 +9,7 @@ import { notFound } from "../../../errors.ts";
 import { fold } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { NEWEST } from "./cursor.ts";
 import { daysInEarlierYears } from "./memories.ts";
 import {
@@ -186,7 +187,7 @@ export class PhotoService {
   #toQuery(accountId: number, { type, tags = [], folderPath, placeId }: PhotoFilter): PhotoQuery | undefined {
     const { rows: table, tree } = this.#options;
     const folder = folderPath === undefined ? undefined : tree.findFolderByPath(accountId, folderPath);
-    if (folderPath !== undefined && folder === undefined) throw notFound("This folder");
+    if (folderPath !== undefined && folder === undefined) throw notFound(say`This folder was not found.`);
     const known = tags.flatMap((tag) => table.findTag(accountId, fold(tag)) ?? []);
     if (known.length < tags.length) return undefined;
     return {

@@ -2,6 +2,7 @@ import { AppError } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { type authGuard, uploaderOf } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import { presentContextOf, presentUploaded } from "../files/present.ts";
@@ -35,7 +36,7 @@ export function pictureEditRoutes({ pictureEdits, guard, hasThumbnail, allowLong
     async ({ params, body, request }) => {
       const { rotate, crop } = body;
       if (rotate === undefined && crop === undefined) {
-        throw new AppError("invalid_field", "Set rotate, crop, or both.", { field: "rotate" });
+        throw new AppError("invalid_field", say`Set rotate, crop, or both.`, { field: "rotate" });
       }
       allowLong(request);
       const file = await pictureEdits.edit(uploaderOf(request), params.id, { rotate, crop }, preconditionOf(request));

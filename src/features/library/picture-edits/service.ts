@@ -1,6 +1,7 @@
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import { AppError } from "../../../errors.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import { cannotEdit, type EditProcess } from "../../media/editing/edit-process.ts";
 import { type FilePart, type Quarter, rotateByTag } from "../../media/editing/orientation.ts";
@@ -104,7 +105,7 @@ function checkUnchanged(edited: FileNode, { digest }: FileNode): void {
   if (digest === edited.digest) return;
   throw new AppError(
     "precondition_failed",
-    "The file changed while it was edited. Open it again, then repeat your edit.",
+    say`The file changed while it was edited. Open it again, then repeat your edit.`,
     {
       etag: `"${digest}"`,
     },
@@ -112,15 +113,19 @@ function checkUnchanged(edited: FileNode, { digest }: FileNode): void {
 }
 
 /** The reason for people why a format can't be edited like this. */
-function whyNot(mediaType: string, { crop }: PictureEdit): string {
-  if (!mediaType.startsWith("image/")) return "the file is not an image";
-  if (mediaType === "image/svg+xml") return "an SVG is a drawing, which has no pixels to rotate or crop";
-  if (mediaType === "image/gif") return "Larder can't write GIFs";
+function whyNot(mediaType: string, { crop }: PictureEdit): Message {
+  if (!mediaType.startsWith("image/")) return say`the file is not an image`;
+  if (mediaType === "image/svg+xml") return say`an SVG is a drawing, which has no pixels to rotate or crop`;
+  if (mediaType === "image/gif") return say`Larder can't write GIFs`;
   if (mediaType === "image/tiff") {
-    return crop === undefined ? "it has no orientation that could be changed" : "TIFF can be rotated, but not cropped";
+    return crop === undefined
+      ? say`it has no orientation that could be changed`
+      : say`TIFF can be rotated, but not cropped`;
   }
   if (/^image\/(heic|heif)/.test(mediaType)) {
-    return crop === undefined ? "it has no orientation that could be changed" : "HEIC can be rotated, but not cropped";
+    return crop === undefined
+      ? say`it has no orientation that could be changed`
+      : say`HEIC can be rotated, but not cropped`;
   }
-  return `Larder can't write ${mediaType}`;
+  return say`Larder can't write ${mediaType}`;
 }

@@ -3,6 +3,7 @@ import { ok } from "../../../http/envelope.ts";
 import { IdParams, queryOf, readInteger } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -58,7 +59,7 @@ function readCursor(text: string | undefined): RecentPosition | undefined {
   if (text === undefined || text === "") return undefined;
   const [, seq, openedAtMs, openedThen] = /^(\d{1,16})-(\d{1,16})-(\d{1,4})$/.exec(text) ?? [];
   if (seq === undefined || openedAtMs === undefined || openedThen === undefined) {
-    throw invalidField("cursor", "This cursor is invalid. Use nextCursor of the page before.");
+    throw invalidField("cursor", say`This cursor is invalid. Use nextCursor of the page before.`);
   }
   return { seq: Number(seq), openedAtMs: Number(openedAtMs), openedThen: Number(openedThen) };
 }

@@ -1,5 +1,6 @@
 /** How the terms of a search apply to the texts of files. Pure. */
 import { invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import { toIndexWord } from "../text-index/fold.ts";
 import type { SharedRoot } from "../permissions/grants.ts";
 import type { SearchScope, SearchWord } from "../text-index/types.ts";
@@ -42,7 +43,7 @@ export function toScopes(accountId: number, received: readonly SharedRoot[]): Se
 /** @throws AppError invalid_field (q) */
 export function requireTexts(terms: readonly SearchTerm[], isEnabled: boolean): void {
   if (isEnabled || !terms.some(({ key }) => key === "content")) return;
-  throw invalidField("q", "content: is not available, because this server does not search in the content of files.");
+  throw invalidField("q", say`content: is not available, because this server does not search in the content of files.`);
 }
 
 function toSearchWord(term: SearchTerm): SearchWord {

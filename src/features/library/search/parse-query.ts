@@ -4,6 +4,7 @@
  */
 import { type AppError, invalidField } from "../../../errors.ts";
 import { normalizePath } from "../../../lib/path.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { DateTerm, SearchTerm, SizeTerm, WordTerm } from "./types.ts";
 import { isSearchable } from "./words.ts";
 
@@ -50,23 +51,23 @@ interface QueryPart {
 export function parseQuery(q: string): SearchTerm[] {
   if (Buffer.byteLength(q) > QUERY_BYTES_MAX) {
     const details = { limit: QUERY_BYTES_MAX, actual: Buffer.byteLength(q) };
-    throw invalidField("q", `A search can have at most ${QUERY_BYTES_MAX} bytes. Use fewer words.`, details);
+    throw invalidField("q", say`A search can have at most ${QUERY_BYTES_MAX} bytes. Use fewer words.`, details);
   }
   // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   if (/[\u0000-\u0008\u000e-\u001f\u007f]/.test(q) || !q.isWellFormed()) {
-    throw invalidField("q", "The search contains a control character. Remove it.");
+    throw invalidField("q", say`The search contains a control character. Remove it.`);
   }
   const terms = split(q.normalize("NFC")).flatMap(toTerms);
   if (terms.length > TERMS_MAX) {
     const details = { limit: TERMS_MAX, actual: terms.length };
     throw invalidField(
       "q",
-      `A search can have at most ${TERMS_MAX} words and filters, but has ${terms.length}.`,
+      say`A search can have at most ${TERMS_MAX} words and filters, but has ${terms.length}.`,
       details,
     );
   }
   if (terms.length === 0) {
-    throw invalidField("q", "The search is empty. Enter a word, or a filter such as type:image.");
+    throw invalidField("q", say`The search is empty. Enter a word, or a filter such as type:image.`);
   }
   return terms;
 }
@@ -102,9 +103,9 @@ function toTerms(part: QueryPart): SearchTerm[] {
   }
   if (!isKey(key)) {
     const known = KEYS.map((one) => `${one}:`).join(" ");
-    throw fault(part, `${key}: is not a search filter. Use ${known}, or put the word in quotes.`);
+    throw fault(part, say`${key}: is not a search filter. Use ${known}, or put the word in quotes.`);
   }
-  if (value === "") throw fault(part, `${key}: needs a value, such as ${EXAMPLES[key]}.`);
+  if (value === "") throw fault(part, say`${key}: needs a value, such as ${EXAMPLES[key]}.`);
   return [READERS[key](part)];
 }
 
@@ -143,19 +144,19 @@ function isKey(key: string): key is Key {
 }
 
 function simple(key: "tag" | "type" | "ext" | "camera", part: QueryPart, value: string): SearchTerm {
-  if (value === "") throw fault(part, `${key}: needs a value, such as ${EXAMPLES[key]}.`);
+  if (value === "") throw fault(part, say`${key}: needs a value, such as ${EXAMPLES[key]}.`);
   return { key, value, isExcluded: part.isExcluded };
 }
 
 function readWord(part: QueryPart, key: "name" | "content"): WordTerm {
   const { value, isQuoted, isExcluded } = part;
   if (!isSearchable(value))
-    throw fault(part, `${key}: needs a word with a letter or a digit, such as ${EXAMPLES[key]}.`);
+    throw fault(part, say`${key}: needs a word with a letter or a digit, such as ${EXAMPLES[key]}.`);
   return { key, value, isPhrase: isQuoted, isExcluded };
 }
 
 function readCamera(part: QueryPart): SearchTerm {
-  if (!isSearchable(part.value)) throw fault(part, "camera: needs a make or model, such as camera:canon.");
+  if (!isSearchable(part.value)) throw fault(part, say`camera: needs a make or model, such as camera:canon.`);
   return simple("camera", part, part.value);
 }
 
@@ -163,7 +164,7 @@ function readType(part: QueryPart): SearchTerm {
   const value = part.value.toLowerCase().replace(/\/\*$/, "");
   const isKnown = FAMILIES.some((family) => family === value) || /^[a-z0-9.+-]+\/[a-z0-9.+_-]+$/.test(value);
   if (!isKnown) {
-    throw fault(part, `type: must be one of ${FAMILIES.join(", ")}, or a media type such as image/png.`);
+    throw fault(part, say`type: must be one of ${FAMILIES.join(", ")}, or a media type such as image/png.`);
   }
   return simple("type", part, value);
 }
@@ -176,7 +177,7 @@ function readFolder(part: QueryPart): SearchTerm {
 
 function readIs(part: QueryPart): SearchTerm {
   const value = part.value.toLowerCase();
-  if (value !== "public" && value !== "favorite") throw fault(part, "is: must be is:favorite or is:public.");
+  if (value !== "public" && value !== "favorite") throw fault(part, say`is: must be is:favorite or is:public.`);
   return { key: "is", value, isExcluded: part.isExcluded };
 }
 
@@ -186,14 +187,15 @@ function readSize(part: QueryPart): SizeTerm {
   rejectExclusion(part, "size");
   const range = readRange(part.value, (text) => {
     const [, number, unit = "b"] = /^(\d{1,15}(?:\.\d{1,6})?)([bkmgt])?$/i.exec(shortUnit(text)) ?? [];
-    if (number === undefined) throw fault(part, "size: needs a size, such as size:>10MB, size:<1GB or size:1MB..5MB.");
+    if (number === undefined)
+      throw fault(part, say`size: needs a size, such as size:>10MB, size:<1GB or size:1MB..5MB.`);
     const bytes = Number(number) * (UNITS[unit.toLowerCase()] ?? 1);
     return { first: Math.ceil(bytes), last: Math.floor(bytes) };
   });
   const min = range.after === undefined ? (range.from?.first ?? null) : range.after.last + 1;
   const max = range.before === undefined ? (range.to?.last ?? null) : range.before.first - 1;
   if ((min ?? 0) > (max ?? Number.POSITIVE_INFINITY) || (max ?? 0) < 0) {
-    throw fault(part, "The size range ends before it starts. Swap the two values.");
+    throw fault(part, say`The size range ends before it starts. Swap the two values.`);
   }
   return { key: "size", value: part.value, isExcluded: false, min, max };
 }
@@ -211,7 +213,7 @@ function readDate(part: QueryPart, key: "modified" | "created" | "taken"): DateT
   const from = range.after === undefined ? (range.from?.first ?? null) : toDay(Date.parse(range.after.last) + DAY_MS);
   const to = range.before === undefined ? (range.to?.last ?? null) : toDay(Date.parse(range.before.first) - DAY_MS);
   if (from !== null && to !== null && from > to) {
-    throw fault(part, `The range in ${key}: ends before it starts. Swap the two values.`);
+    throw fault(part, say`The range in ${key}: ends before it starts. Swap the two values.`);
   }
   return { key, value: part.value, isExcluded: false, from, to };
 }
@@ -222,7 +224,7 @@ function readDays(text: string, part: QueryPart, key: Key): { first: string; las
   const first = `${year}-${month ?? "01"}-${day ?? "01"}`;
   const firstMs = Date.parse(first);
   if (year === undefined || Number.isNaN(firstMs) || toDay(firstMs) !== first) {
-    throw fault(part, `${key}: needs a year, month or day, such as ${key}:2026-01 or ${key}:2026-01-05..2026-02.`);
+    throw fault(part, say`${key}: needs a year, month or day, such as ${key}:2026-01 or ${key}:2026-01-05..2026-02.`);
   }
   const [y, m] = [Number(year), Number(month ?? "12")];
   if (day !== undefined) return { first, last: first };
@@ -260,9 +262,9 @@ function readRange<T>(text: string, read: (text: string) => T): Range<T> {
 }
 
 function rejectExclusion(part: QueryPart, key: Key): void {
-  if (part.isExcluded) throw fault(part, `${key}: can't be excluded. Search for the opposite instead.`);
+  if (part.isExcluded) throw fault(part, say`${key}: can't be excluded. Search for the opposite instead.`);
 }
 
-function fault({ written }: QueryPart, message: string): AppError {
-  return invalidField("q", message, { word: written });
+function fault({ written }: QueryPart, text: Message): AppError {
+  return invalidField("q", text, { word: written });
 }

@@ -9,6 +9,7 @@ import { presentContextOf } from "../files/present.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { isFileHit, presentHit, presentSuggestedNode, seeHits } from "./present.ts";
@@ -82,7 +83,7 @@ export function searchRoutes(options: SearchRoutesOptions) {
 function readSearch(request: Request) {
   const query = queryOf(request);
   const { q } = query;
-  if (q === undefined) throw invalidField("q", "The search is empty. Send q with the words to search for.");
+  if (q === undefined) throw invalidField("q", say`The search is empty. Send q with the words to search for.`);
   const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
   const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
   const folder = query["folder"] || undefined;

@@ -5,6 +5,7 @@ import { Turns } from "../../../lib/turns.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { sortedIds } from "../../../tree/queries/sorted-ids.ts";
 import type { FileNode, SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { LISTING_SORTS } from "../files/listing.ts";
 import type { SearchIndexer } from "./indexer.ts";
 import { hasWords, isFavoriteTerm, matchExpression, type SearchFolders, selectIds, TIERS } from "./match.ts";
@@ -93,7 +94,7 @@ const CACHED_MAX = 16;
 const CACHED_MS = 60_000;
 /** Searches of one account that may wait; further ones are rejected. */
 const WAITING_OF_ACCOUNT_MAX = 16;
-const BUSY = "Other searches of yours are in progress. Try again in a few seconds.";
+const BUSY = say`Other searches of yours are in progress. Try again in a few seconds.`;
 
 interface CachedIds {
   readonly seq: number;
@@ -177,7 +178,7 @@ export class SearchService {
 
   #searchFolders(accountId: number, path: string): SearchFolders {
     const folder = this.#options.tree.findFolderByPath(accountId, path);
-    if (folder === undefined) throw notFound("This folder");
+    if (folder === undefined) throw notFound(say`This folder was not found.`);
     return { folderId: folder.id, folderIds: this.#options.foldersBelow(folder.id, FOLDERS_NAMED_MAX) };
   }
 

@@ -39,7 +39,7 @@ export function tagRoutes({ tags, guard, hasThumbnail, favorites }: TagRoutesOpt
         const { user } = principal;
         const outcomes = await tags.change(user, body.fileIds, readTagChanges(body));
         const context = presentContextOf(request, hasThumbnail, favorites.among(user, doneOf(outcomes)));
-        const { done, failed } = presentOutcomes(outcomes, (file) => presentFileItem(file, context));
+        const { done, failed } = presentOutcomes(request, outcomes, (file) => presentFileItem(file, context));
         return ok({ updated: done, failed });
       },
     );

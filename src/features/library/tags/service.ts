@@ -9,6 +9,7 @@ import type { TagCount } from "../../../tree/tables/tags.ts";
 import type { Outcome } from "../files/outcomes.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /** Dependencies of {@link TagService}. */
@@ -86,12 +87,12 @@ export function readTagChanges(given: {
   const add = checkTags(given.add ?? [], "add");
   const remove = checkTags(given.remove ?? [], "remove");
   if (add.length === 0 && remove.length === 0) {
-    throw invalidField("add", "The request contains no tags. Send at least one tag in add or remove.");
+    throw invalidField("add", say`The request contains no tags. Send at least one tag in add or remove.`);
   }
   const removed = new Set(remove.map(fold));
   const both = add.find((tag) => removed.has(fold(tag)));
   if (both !== undefined) {
-    throw invalidField("remove", `The tag "${both}" is in both add and remove. Send it in only one of them.`);
+    throw invalidField("remove", say`The tag "${both}" is in both add and remove. Send it in only one of them.`);
   }
   return { add, remove };
 }

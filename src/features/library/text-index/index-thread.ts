@@ -6,6 +6,7 @@ import { AppError } from "../../../errors.ts";
 import { requireDescriptors } from "../../../lib/descriptors.ts";
 import { endThread } from "../../../lib/end-thread.ts";
 import type { Log } from "../../../lib/log.ts";
+import { say } from "../../../translations/say.ts";
 import { deleteIndex } from "./index-file.ts";
 import type { IndexCalls, IndexLocation, IndexReply } from "./types.ts";
 
@@ -72,13 +73,13 @@ export class IndexThread {
     const isUrgent = URGENT.has(name);
     // Work that began before would create the index again.
     if (!this.#options.isEnabled())
-      return Promise.reject(new AppError("overloaded", "The search in contents is switched off."));
+      return Promise.reject(new AppError("overloaded", say`The search in contents is switched off.`));
     if (this.#isClosed)
-      return Promise.reject(new AppError("shutting_down", "The server is stopping. Try again in a few seconds."));
+      return Promise.reject(new AppError("shutting_down", say`The server is stopping. Try again in a few seconds.`));
     // Without a text that was read again, the searches that wait for it would only search again.
     const isLimited = isUrgent && name !== "restore";
     if (isLimited && this.#queue.filter((queued) => queued.isUrgent).length >= WAITING_MAX) {
-      const message = "Too many searches are in progress. Try again in a few seconds.";
+      const message = say`Too many searches are in progress. Try again in a few seconds.`;
       return Promise.reject(new AppError("overloaded", message));
     }
     return new Promise((resolve, reject) => {
@@ -91,14 +92,14 @@ export class IndexThread {
 
   /** Deletes the index. The next call creates it again. */
   async clear(): Promise<void> {
-    const error = new AppError("overloaded", "The text index is being deleted. Try again in a few seconds.");
+    const error = new AppError("overloaded", say`The text index is being deleted. Try again in a few seconds.`);
     await this.#end(error, () => deleteIndex(this.#options.location.path));
   }
 
   /** Ends the thread; calls in progress fail with `shutting_down`. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#end(new AppError("shutting_down", "The server is stopping. Try again in a few seconds."));
+    await this.#end(new AppError("shutting_down", say`The server is stopping. Try again in a few seconds.`));
   }
 
   #next(): void {
@@ -137,7 +138,7 @@ export class IndexThread {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
       log.error("The thread of the text index ended; the next search starts it again.", { why });
-      this.#failRunning(new AppError("database_error", "The search broke off. Try again.", {}, new Error(why)));
+      this.#failRunning(new AppError("database_error", say`The search broke off. Try again.`, {}, new Error(why)));
       this.#next();
     };
     worker.onmessage = (event: MessageEvent<IndexReply>) => this.#settle(event.data);
@@ -152,7 +153,7 @@ export class IndexThread {
     this.#running = undefined;
     if ("result" in reply) call?.resolve(reply.result);
     else {
-      const message = "The search in texts failed. Ask your administrator to check the server log.";
+      const message = say`The search in texts failed. Ask your administrator to check the server log.`;
       call?.reject(new AppError("database_error", message, {}, new Error(reply.error)));
       if (reply.isDamaged && performance.now() - this.#damagedMs > DAMAGE_APART_MS) {
         this.#damagedMs = performance.now();

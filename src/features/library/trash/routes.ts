@@ -51,7 +51,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, favorites, allo
       },
       async ({ principal, body, request }) => {
         const outcomes = await trash.put(principal.user, body.fileIds);
-        const { done, failed } = presentOutcomes(outcomes, (entry) => presentTrashed(entry, inTrash(request)));
+        const { done, failed } = presentOutcomes(request, outcomes, (entry) => presentTrashed(entry, inTrash(request)));
         return ok({ trashed: done, failed });
       },
     )
@@ -78,7 +78,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, favorites, allo
         const { user } = principal;
         const outcomes = await trash.restore(user, body.fileIds);
         const context = presentContextOf(request, hasThumbnail, favorites.among(user, doneOf(outcomes)));
-        const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, context));
+        const { done, failed } = presentOutcomes(request, outcomes, (node) => presentItem(node, context));
         return ok({ restored: done, failed });
       },
     )

@@ -10,6 +10,7 @@ import { presentContextOf, presentUploaded } from "../files/present.ts";
 import { preconditionOf } from "../files/routes.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { CHANGE_FILES, READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -88,7 +89,7 @@ function readVersion(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) {
     throw invalidField(
       "version",
-      "version must be a whole number of at least 1. To list the versions, use GET …/versions.",
+      say`version must be a whole number of at least 1. To list the versions, use GET …/versions.`,
     );
   }
   return Number(text);

@@ -6,6 +6,7 @@ import { actingDevice, type Permissions, type PermittedNode } from "../permissio
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FileVersion, Precondition } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /** Dependencies of {@link VersionService}. */
@@ -56,7 +57,7 @@ export class VersionService {
   open(user: User, fileId: string, version: number): FileNode {
     const { permissions, tree } = this.#options;
     const file = tree.findVersion(permissions.file(user, fileId, "versions").node, version);
-    if (file === undefined) throw notFound("This version");
+    if (file === undefined) throw notFound(say`This version was not found.`);
     return file;
   }
 
@@ -89,7 +90,7 @@ export class VersionService {
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
       // A quota error names the plan.
-      throw new AppError(error.reason, error.message, { ...error.details, plan });
+      throw new AppError(error.reason, error.text, { ...error.details, plan });
     }
   }
 

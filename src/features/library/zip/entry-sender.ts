@@ -3,6 +3,7 @@ import { contentDisposition } from "../../../http/content-disposition.ts";
 import { evaluateConditions } from "../../../http/conditional.ts";
 import { canInline, policyFor } from "../../../http/send-blob.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { typeInArchive } from "./present.ts";
 import type { ZipEntry } from "./zip-directory.ts";
 
@@ -45,7 +46,7 @@ export function sendEntry({ request, headers, archive, entry, read, inline, note
     lastModifiedMs: archive.contentAtMs,
   });
   if (condition === "preconditionFailed") {
-    throw new AppError("precondition_failed", "The archive has changed. Open it again.", { etag });
+    throw new AppError("precondition_failed", say`The archive has changed. Open it again.`, { etag });
   }
   if (condition === "notModified") return new Response(null, { status: 304, headers: sent });
   if (request.method === "HEAD") return new Response(null, { headers: sent });

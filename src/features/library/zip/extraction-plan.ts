@@ -13,6 +13,7 @@ import {
   sizeOfStep,
 } from "../../../tree/tables/heights.ts";
 import { Steps } from "../../../lib/steps.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import { type ContentRange, DEFLATED, findContent, STORED } from "./zip-content.ts";
 import { ZIP_ENTRIES_MAX, type ZipEntry } from "./zip-directory.ts";
 import { type ZipBlob, type ZipBlobs, ZipSource } from "./zip-source.ts";
@@ -86,7 +87,7 @@ export async function planExtraction(
   const ranges = await findRanges(blobs, blob, [...contents.keys()]);
   const files = [...contents].map(([entry, location]) => {
     const range = ranges.get(entry);
-    if (range === undefined) throw rejected("damaged", entry, "has no content");
+    if (range === undefined) throw rejected("damaged", entry, say`"${entry.name}" in this archive has no content.`);
     return { ...location, entry, range };
   });
   return { folders: tree.folders, files, fileBytes };
@@ -112,14 +113,16 @@ class PlannedTree {
 
   addFolder(names: readonly string[], entry: ZipEntry): void {
     const level = this.#level(names, entry);
-    if (level.isNamed) throw rejected("duplicate", entry, "is in the archive twice");
+    if (level.isNamed)
+      throw rejected("duplicate", entry, say`"${entry.name}" in this archive is in the archive twice.`);
     level.isNamed = true;
   }
 
   addFile(names: readonly string[], entry: ZipEntry): { readonly name: string; readonly parent: PlannedFolder } {
     const { folder: parent, below } = this.#level(names.slice(0, -1), entry);
     const name = names.at(-1) ?? "";
-    if (below.has(name)) throw rejected("duplicate", entry, "is in the archive twice");
+    if (below.has(name))
+      throw rejected("duplicate", entry, say`"${entry.name}" in this archive is in the archive twice.`);
     below.set(name, undefined);
     return { name, parent };
   }
@@ -130,7 +133,7 @@ class PlannedTree {
     for (const name of names) {
       const known = level.below.get(name);
       if (known === undefined && level.below.has(name)) {
-        throw rejected("duplicate", entry, "is a file and a folder at once");
+        throw rejected("duplicate", entry, say`"${entry.name}" in this archive is a file and a folder at once.`);
       }
       // A few megabytes of long names can imply millions of folders.
       if (known === undefined && this.folders.length > FOLDERS_MAX) throw tooManyFolders();
@@ -165,38 +168,49 @@ function raise(folder: PlannedFolder): void {
 function namesOf(entry: ZipEntry): string[] {
   const { name } = entry;
   const path = name.endsWith("/") ? name.slice(0, -1) : name;
-  if (name.startsWith("/")) throw rejected("unsafe_name", entry, "has an absolute path");
-  if (name.includes("\\")) throw rejected("unsafe_name", entry, "has a backslash in its name");
-  if (/^[a-z]:/i.test(name)) throw rejected("unsafe_name", entry, "begins with a drive letter");
+  if (name.startsWith("/"))
+    throw rejected("unsafe_name", entry, say`"${entry.name}" in this archive has an absolute path.`);
+  if (name.includes("\\"))
+    throw rejected("unsafe_name", entry, say`"${entry.name}" in this archive has a backslash in its name.`);
+  if (/^[a-z]:/i.test(name))
+    throw rejected("unsafe_name", entry, say`"${entry.name}" in this archive begins with a drive letter.`);
   const names = path.split("/").map((part) => {
     try {
       return normalizeName(part);
     } catch (error) {
-      throw rejected("unsafe_name", entry, "has a name that is not allowed", error);
+      throw rejected("unsafe_name", entry, say`"${entry.name}" in this archive has a name that is not allowed.`, error);
     }
   });
   const isTooLong = names.length > LEVELS_MAX || Buffer.byteLength(path) > PATH_BYTES_MAX;
-  if (isTooLong) throw rejected("too_deep", entry, `is deeper than ${LEVELS_MAX} folders`);
+  if (isTooLong)
+    throw rejected("too_deep", entry, say`"${entry.name}" in this archive is deeper than ${LEVELS_MAX} folders.`);
   return names;
 }
 
 /** @throws AppError invalid_request for links, devices, and contradictions */
 function checkKind(entry: ZipEntry): void {
   const { unixType, name } = entry;
-  if (entry.isEncrypted) throw rejected("encrypted", entry, "is encrypted");
-  if (unixType === UNIX_LINK) throw rejected("link", entry, "is a link");
+  if (entry.isEncrypted) throw rejected("encrypted", entry, say`"${entry.name}" in this archive is encrypted.`);
+  if (unixType === UNIX_LINK) throw rejected("link", entry, say`"${entry.name}" in this archive is a link.`);
   const expected = name.endsWith("/") ? UNIX_FOLDER : UNIX_FILE;
-  if (unixType !== 0 && unixType !== expected) throw rejected("special", entry, "is not a plain file or folder");
-  if (name.endsWith("/") && entry.sizeBytes > 0) throw rejected("special", entry, "is a folder with content");
+  if (unixType !== 0 && unixType !== expected)
+    throw rejected("special", entry, say`"${entry.name}" in this archive is not a plain file or folder.`);
+  if (name.endsWith("/") && entry.sizeBytes > 0)
+    throw rejected("special", entry, say`"${entry.name}" in this archive is a folder with content.`);
 }
 
 /** @throws AppError invalid_request */
 function checkContent(entry: ZipEntry): void {
   const { method, sizeBytes, compressedBytes } = entry;
   if (method !== STORED && method !== DEFLATED) {
-    throw rejected("compression", entry, "is compressed in a way that Larder can't read");
+    throw rejected(
+      "compression",
+      entry,
+      say`"${entry.name}" in this archive is compressed in a way that Larder can't read.`,
+    );
   }
-  if (method === STORED && sizeBytes !== compressedBytes) throw rejected("damaged", entry, "has two sizes");
+  if (method === STORED && sizeBytes !== compressedBytes)
+    throw rejected("damaged", entry, say`"${entry.name}" in this archive has two sizes.`);
   if (sizeBytes > FREE_FILE_BYTES) rejectRatio(entry, entry);
 }
 
@@ -206,7 +220,11 @@ function rejectRatio(
   entry: ZipEntry | undefined,
 ): void {
   if (sizeBytes <= compressedBytes * RATIO_MAX) return;
-  throw rejected("ratio", entry, `is compressed more than ${RATIO_MAX} times, as in archives made to fill disks`);
+  const message =
+    entry === undefined
+      ? say`The archive is compressed more than ${RATIO_MAX} times, as in archives made to fill disks.`
+      : say`"${entry.name}" in this archive is compressed more than ${RATIO_MAX} times, as in archives made to fill disks.`;
+  throw rejected("ratio", entry, message);
 }
 
 /** Where the content of each entry is. No two may share bytes. @throws AppError invalid_request */
@@ -219,7 +237,8 @@ async function findRanges(
   const ranges = new Map<ZipEntry, ContentRange>();
   let end = 0;
   for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
-    if (entry.offset < end) throw rejected("overlap", entry, "shares its bytes with another entry");
+    if (entry.offset < end)
+      throw rejected("overlap", entry, say`"${entry.name}" in this archive shares its bytes with another entry.`);
     // oxlint-disable-next-line eslint/no-await-in-loop -- reads the file from front to back
     const range = await findContent(source, blob, entry);
     ({ end } = range);
@@ -234,13 +253,12 @@ function sum<T>(items: readonly T[], of: (item: T) => number): number {
 
 /** @throws AppError invalid_request */
 function tooManyFolders(): AppError {
-  return rejected("too_many_entries", undefined, `has more than ${FOLDERS_MAX} folders`);
+  return rejected("too_many_entries", undefined, say`The archive has more than ${FOLDERS_MAX} folders.`);
 }
 
 /** The error for an archive that is not extracted. */
-function rejected(problem: string, entry: ZipEntry | undefined, what: string, cause?: unknown): AppError {
-  const subject = entry === undefined ? "The archive" : `"${entry.name}" in this archive`;
-  const message = `${subject} ${what}. Nothing was extracted. Download the archive if you trust it.`;
+function rejected(problem: string, entry: ZipEntry | undefined, what: Message, cause?: unknown): AppError {
+  const message = say`${what} Nothing was extracted. Download the archive if you trust it.`;
   const details = { problem, ...(entry !== undefined && { entry: entry.name }) };
   return new AppError("invalid_request", message, details, cause);
 }

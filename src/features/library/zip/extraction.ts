@@ -1,5 +1,5 @@
 /** One extraction of an archive, which continues without the request that began it. */
-import type { ErrorDetails, Reason } from "../../../errors.ts";
+import type { AppError } from "../../../errors.ts";
 import type { FolderNode } from "../../../tree/model/types.ts";
 
 /** How far an extraction is. `waiting`: others run first. */
@@ -22,6 +22,6 @@ export interface Extraction {
   bytesDone: number;
   /** The new folder as its creator sees it, when it is done. */
   folder: FolderNode | undefined;
-  error: { readonly reason: Reason; readonly message: string; readonly details: ErrorDetails } | undefined;
+  error: AppError | undefined;
   endedAtMs: number | undefined;
 }

@@ -10,6 +10,7 @@ import type { Log } from "../../../lib/log.ts";
 import { normalizeName } from "../../../lib/path.ts";
 import { Turns } from "../../../lib/turns.ts";
 import { splitName } from "../../../tree/tables/names.ts";
+import { say } from "../../../translations/say.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Extraction } from "./extraction.ts";
@@ -37,7 +38,7 @@ const WAITING_OF_ACCOUNT_MAX = 4;
 const WAITING_MAX = 32;
 /** How long the result of an extraction can be read. */
 const RESULT_MS = 60 * 60_000;
-const BUSY = "Other archives are being extracted. Try again when they are finished.";
+const BUSY = say`Other archives are being extracted. Try again when they are finished.`;
 
 /** Begins, lists and cancels extractions. */
 export class Extractions {
@@ -138,7 +139,7 @@ export class Extractions {
 
   #find(user: User, id: string) {
     const found = this.#known.get(id);
-    if (found?.extraction.userId !== user.id) throw notFound("This extraction");
+    if (found?.extraction.userId !== user.id) throw notFound(say`This extraction was not found.`);
     return found;
   }
 
@@ -154,10 +155,7 @@ function busy(): AppError {
   return new AppError("overloaded", BUSY);
 }
 
-function describe(error: unknown): NonNullable<Extraction["error"]> {
-  if (error instanceof AppError) {
-    const { reason, message, details } = error;
-    return { reason, message, details };
-  }
-  return { reason: "unexpected", message: "The archive could not be extracted. Try again.", details: {} };
+function describe(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError("unexpected", say`The archive could not be extracted. Try again.`, {}, error);
 }

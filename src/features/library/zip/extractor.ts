@@ -11,6 +11,7 @@ import { fileTooLarge, type StorageLimits } from "../files/storage-limits.ts";
 import { actingDevice, type Permissions, type PermittedNode, type TreeLocation } from "../permissions/permissions.ts";
 import { UserTreeWriter } from "../permissions/user-tree-writer.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Extraction } from "./extraction.ts";
 import { type ExtractionPlan, type PlannedFile, type PlannedFolder, planExtraction } from "./extraction-plan.ts";
@@ -105,7 +106,7 @@ export class Extractor {
           if (now.path === location.path && now.owner.id === owner.id) return;
           throw new AppError(
             "not_found",
-            "The destination was moved during the extraction. Extract the archive again.",
+            say`The destination was moved during the extraction. Extract the archive again.`,
           );
         },
       });
@@ -184,7 +185,7 @@ export class Extractor {
     const { digest, sizeBytes } = archive.node;
     const incoming = blobs.begin({
       limitBytes: entry.sizeBytes,
-      tooLarge: () => new AppError("invalid_request", `"${entry.name}" is larger than the archive says.`),
+      tooLarge: () => new AppError("invalid_request", say`"${entry.name}" is larger than the archive says.`),
     });
     try {
       for await (const bytes of readContent(blobs, { digest, sizeBytes }, entry, range)) {

@@ -1,10 +1,11 @@
+import { errorText } from "../../../http/error-response.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { typeUnderName, UNKNOWN_MEDIA_TYPE } from "../files/media-type.ts";
 import type { Extraction } from "./extraction.ts";
 import type { ListedEntry } from "./zip-browser.ts";
 
 /** An extraction, as the API names it. */
-export function presentExtraction(extraction: Extraction) {
+export function presentExtraction(extraction: Extraction, request: Request) {
   const { id, fileId, fileName, state, files, filesDone, bytes, bytesDone, startedAtMs, folder, error } = extraction;
   return {
     id,
@@ -17,7 +18,8 @@ export function presentExtraction(extraction: Extraction) {
     bytesDone,
     startedAt: toTimestamp(startedAtMs),
     folder: folder === undefined ? null : { id: folder.publicId, path: folder.path },
-    error: error ?? null,
+    error:
+      error === undefined ? null : { reason: error.reason, message: errorText(error, request), details: error.details },
   };
 }
 

@@ -93,17 +93,17 @@ export function extractionRoutes({ extractions, guard }: ZipRoutesOptions) {
           name,
         });
         set.status = 202;
-        return ok(presentExtraction(extraction), "The archive is being extracted.");
+        return ok(presentExtraction(extraction, request), "The archive is being extracted.");
       },
     )
-    .get("/extractions", { ...READ_FILES, docs: docs.listExtractions, acknowledges: true }, ({ principal }) =>
-      ok({ extractions: extractions.list(principal.user).map(presentExtraction) }),
+    .get("/extractions", { ...READ_FILES, docs: docs.listExtractions, acknowledges: true }, ({ principal, request }) =>
+      ok({ extractions: extractions.list(principal.user).map((one) => presentExtraction(one, request)) }),
     )
     .get(
       "/extractions/:id",
       // The end of an extraction says that its files are safe.
       { ...READ_FILES, rate: "listing", docs: docs.getExtraction, params: IdParams, acknowledges: true },
-      ({ principal, params }) => ok(presentExtraction(extractions.get(principal.user, params.id))),
+      ({ principal, params, request }) => ok(presentExtraction(extractions.get(principal.user, params.id), request)),
     )
     .delete(
       "/extractions/:id",
@@ -115,6 +115,6 @@ export function extractionRoutes({ extractions, guard }: ZipRoutesOptions) {
         docs: docs.cancelExtraction,
         params: IdParams,
       },
-      ({ principal, params }) => ok(presentExtraction(extractions.cancel(principal.user, params.id))),
+      ({ principal, params, request }) => ok(presentExtraction(extractions.cancel(principal.user, params.id), request)),
     );
 }

@@ -4,6 +4,7 @@ import { FairQueue } from "../../../lib/fair-queue.ts";
 import { fold } from "../../../lib/path.ts";
 import { Steps } from "../../../lib/steps.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { DEFLATED, readContent, STORED } from "./zip-content.ts";
 import { readZipDirectory, type ZipEntry } from "./zip-directory.ts";
 import type { ZipBlobs } from "./zip-source.ts";
@@ -61,7 +62,7 @@ export class ZipBrowser {
       const key = known?.key ?? fold(name);
       found.set(name, { name, key, path: prefix + name, isFolder: slash >= 0, entry: isItself ? entry : undefined });
     }
-    if (!exists) throw notFound("This folder of the archive");
+    if (!exists) throw notFound(say`This folder of the archive was not found.`);
     return [...found.values()].toSorted((a, b) => Number(b.isFolder) - Number(a.isFolder) || (a.key < b.key ? -1 : 1));
   }
 
@@ -73,15 +74,17 @@ export class ZipBrowser {
     file: FileNode,
     path: string,
   ): Promise<{ readonly entry: ZipEntry; readonly read: () => AsyncGenerator<Uint8Array> }> {
-    if (path === "" || path.endsWith("/")) throw invalidField("path", "Enter the path of a file in the archive.");
+    if (path === "" || path.endsWith("/")) throw invalidField("path", say`Enter the path of a file in the archive.`);
     const entry = (await this.#directory(file)).find(({ name }) => name === path);
-    if (entry === undefined) throw notFound("This file of the archive");
+    if (entry === undefined) throw notFound(say`This file of the archive was not found.`);
     const { method, isEncrypted, sizeBytes, compressedBytes } = entry;
     const isReadable = method === DEFLATED || (method === STORED && sizeBytes === compressedBytes);
     if (isEncrypted || !isReadable) {
-      const what = isEncrypted ? "is encrypted" : "is compressed in a way that Larder can't read";
+      const message = isEncrypted
+        ? say`This file is encrypted. Download the archive.`
+        : say`This file is compressed in a way that Larder can't read. Download the archive.`;
       const problem = isEncrypted ? "encrypted" : "compression";
-      throw new AppError("invalid_request", `This file ${what}. Download the archive.`, { problem });
+      throw new AppError("invalid_request", message, { problem });
     }
     return { entry, read: () => readContent(this.#blobs, file, entry) };
   }
@@ -95,7 +98,7 @@ export class ZipBrowser {
     }
     const read = () => readZipDirectory(this.#blobs, file);
     const entries = await this.#queue.run(String(file.accountId), read, () => {
-      return new AppError("overloaded", "Other archives are being read. Try again in a moment.");
+      return new AppError("overloaded", say`Other archives are being read. Try again in a moment.`);
     });
     if (entries.length <= CACHED_ENTRIES_MAX) {
       this.#cached.set(file.digest, entries);

@@ -2,6 +2,7 @@
 import { crc32, createInflateRaw } from "node:zlib";
 import { Readable } from "node:stream";
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { ZipEntry } from "./zip-directory.ts";
 import { type ZipBlob, type ZipBlobs, ZipSource } from "./zip-source.ts";
 
@@ -81,6 +82,6 @@ async function* inflate(
 
 /** The error for an entry that is not what the directory says. */
 function mismatch({ name }: ZipEntry, cause?: unknown): AppError {
-  const message = `"${name}" in this archive is damaged: it does not match the directory of the archive.`;
+  const message = say`"${name}" in this archive is damaged: it does not match the directory of the archive.`;
   return new AppError("invalid_request", message, { problem: "damaged", entry: name }, cause);
 }

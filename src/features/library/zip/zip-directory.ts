@@ -3,6 +3,7 @@ import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel } from "
 import { AppError } from "../../../errors.ts";
 import { messageOf } from "../../../lib/error.ts";
 import { Steps } from "../../../lib/steps.ts";
+import { say } from "../../../translations/say.ts";
 import { type ZipBlob, type ZipBlobs, ZipSource } from "./zip-source.ts";
 
 /** An entry of a ZIP file, as its directory says. Nothing of it has been checked. */
@@ -70,17 +71,15 @@ export async function* eachZipEntry(
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
-    const message = `This file is not a complete ZIP archive (${messageOf(error)}). Upload it again, or download it.`;
+    const message = say`This file is not a complete ZIP archive (${messageOf(error)}). Upload it again, or download it.`;
     throw new AppError("invalid_request", message, { problem: "damaged" }, error);
   }
 }
 
 /** @throws AppError invalid_request */
 function tooManyEntries(limit: number): AppError {
-  return new AppError("invalid_request", `Archives of up to ${limit} entries can be opened here. Download this one.`, {
-    problem: "too_many_entries",
-    limit,
-  });
+  const message = say`Archives of up to ${limit} entries can be opened here. Download this one.`;
+  return new AppError("invalid_request", message, { problem: "too_many_entries", limit });
 }
 
 function toEntry(entry: Entry): ZipEntry {

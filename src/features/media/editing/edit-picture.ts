@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import sharp, { type Metadata, type Sharp } from "sharp";
+import { say } from "../../../translations/say.ts";
 import { PIXELS_MAX, prepareSharp } from "../thumbnails/sharp.ts";
 import { AreaFault } from "./area-fault.ts";
 import { ContentFault } from "../processes/content-fault.ts";
@@ -37,11 +38,13 @@ export async function editPicture(path: string, mediaType: string, edit: Picture
   return dropThumbnail(bytes, (await sharp(bytes).metadata()).exif, format);
 }
 
+/** The server translates these texts: see `edit-process.ts`. */
 function checkEditable({ pages = 1, space, format: found }: Metadata, format: string): void {
-  if (pages > 1) throw new ContentFault("it is animated");
-  if (found !== (format === "avif" ? "heif" : format)) throw new ContentFault("its content is of another format");
+  if (pages > 1) throw new ContentFault(say`it is animated`.english);
+  if (found !== (format === "avif" ? "heif" : format))
+    throw new ContentFault(say`its content is of another format`.english);
   // Colors for print would change.
-  if (space === "cmyk") throw new ContentFault("it has colors for print (CMYK)");
+  if (space === "cmyk") throw new ContentFault(say`it has colors for print (CMYK)`.english);
 }
 
 function displayedSize({ autoOrient }: Metadata, rotate: PictureEdit["rotate"]): { width: number; height: number } {

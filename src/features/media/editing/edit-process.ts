@@ -1,5 +1,6 @@
 import { AppError } from "../../../errors.ts";
 import { Turns } from "../../../lib/turns.ts";
+import { type Message, say, sayText } from "../../../translations/say.ts";
 import { findResidentBytes } from "../processes/process-usage.ts";
 import { AREA_FAULT_CODE, CONTENT_FAULT_CODE } from "./child.ts";
 import type { AvatarPictures, AvatarRequest, EditRequest } from "./types.ts";
@@ -21,7 +22,7 @@ const WAITING_MAX = 16;
 /** Edits of one account that run or wait, so that slow pictures of one person do not keep everybody from editing. */
 const PER_ACCOUNT_MAX = 4;
 const ONE_AT_A_TIME = 0;
-const IN_PROGRESS = "Other images are being edited. Try again in a moment.";
+const IN_PROGRESS = say`Other images are being edited. Try again in a moment.`;
 
 /** Edits one picture after another, each in a process of its own: a hostile file can crash only that. */
 export class EditProcess {
@@ -85,7 +86,7 @@ export class EditProcess {
   async #run(
     [request, image]: readonly [EditRequest | AvatarRequest, image?: Uint8Array],
     write: (bytes: Uint8Array) => Promise<void> | void,
-    rejection: (reason: string) => AppError,
+    rejection: (reason: Message) => AppError,
   ): Promise<void> {
     const { command, memoryLimitBytes } = this.#options;
     const child = Bun.spawn([...command], {
@@ -94,21 +95,21 @@ export class EditProcess {
       stdout: "pipe",
       stderr: "pipe",
     });
-    let limit: string | undefined;
-    const end = (reason: string) => {
+    let limit: Message | undefined;
+    const end = (reason: Message) => {
       limit ??= reason;
       child.kill("SIGKILL");
     };
-    const timeout = setTimeout(() => end("it took too long"), TIMEOUT_MS);
+    const timeout = setTimeout(() => end(say`it took too long`), TIMEOUT_MS);
     const watch = setInterval(() => {
-      if ((findResidentBytes(child.pid) ?? 0) > memoryLimitBytes) end("it needs too much memory");
+      if ((findResidentBytes(child.pid) ?? 0) > memoryLimitBytes) end(say`it needs too much memory`);
     }, WATCH_MS);
     try {
       for await (const bytes of child.stdout) await write(bytes);
       const [code, reason] = await Promise.all([child.exited, new Response(child.stderr).text()]);
       if (code === 0) return;
-      if (code === AREA_FAULT_CODE) throw new AppError("invalid_field", reason, { field: "crop" });
-      if (limit !== undefined || code === CONTENT_FAULT_CODE) throw rejection(limit ?? reason);
+      if (code === AREA_FAULT_CODE) throw new AppError("invalid_field", sayText(reason), { field: "crop" });
+      if (limit !== undefined || code === CONTENT_FAULT_CODE) throw rejection(limit ?? sayText(reason));
       throw new Error(`The editing process ended with ${code}: ${reason}`);
     } finally {
       clearTimeout(timeout);
@@ -119,14 +120,14 @@ export class EditProcess {
 }
 
 /** The error for a picture that can't be edited. @param reason a clause such as "it is animated" */
-export function cannotEdit(reason: string): AppError {
-  return new AppError("unsupported_media_type", `This image can't be edited: ${reason}.`);
+export function cannotEdit(reason: Message): AppError {
+  return new AppError("unsupported_media_type", say`This image can't be edited: ${reason}.`);
 }
 
 /** The reason is about the inside of the file, which helps nobody who chooses a picture. */
 function cannotUse(): AppError {
   return new AppError(
     "unsupported_media_type",
-    "This can't be your picture: it is damaged, too large, or no image. Choose a JPEG, PNG, WebP, AVIF or GIF.",
+    say`This can't be your picture: it is damaged, too large, or no image. Choose a JPEG, PNG, WebP, AVIF or GIF.`,
   );
 }

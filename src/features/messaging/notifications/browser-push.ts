@@ -7,6 +7,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { invariant } from "../../../lib/invariant.ts";
+import { say } from "../../../translations/say.ts";
 import type { SessionPrincipal } from "../../accounts/auth/principal.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { NotificationChange, NotificationPreferences } from "../../accounts/users/settings.ts";
@@ -70,13 +71,13 @@ export class BrowserPush {
     const { writer, clock, notifications } = this.#options;
     const { user, session } = principal;
     if (!looksLikeSubscription(pushToken)) {
-      throw invalidField("pushToken", "Send JSON.stringify(subscription), as the browser returns it.");
+      throw invalidField("pushToken", say`Send JSON.stringify(subscription), as the browser returns it.`);
     }
     await notifications.checkPushToken(pushToken, "pushToken");
     return writer.run((tx) => {
       // The trigger that deletes the row has run already if the session ended during the check.
       if (this.#queries.session.get(session.publicId) === null) {
-        throw new AppError("revoked_token", "You were signed out. Sign in again.");
+        throw new AppError("revoked_token", say`You were signed out. Sign in again.`);
       }
       const nowMs = clock.nowMs();
       const publicId = `browser-${session.originId}`;

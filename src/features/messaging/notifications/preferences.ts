@@ -1,5 +1,6 @@
 /** Which categories of messages a device wants, and its quiet hours. */
 import { invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import {
   mergeNotifications,
   type NotificationChange,
@@ -32,7 +33,7 @@ export function mergePreferences(stored: string | null, change: NotificationChan
   if (zone !== undefined && !isTimeZone(zone)) {
     throw invalidField(
       "preferences.quietHours.timezone",
-      `${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
+      say`${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
     );
   }
   if (!hasValue(change)) return stored;

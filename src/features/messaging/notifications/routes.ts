@@ -1,6 +1,7 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { readInteger, queryOf } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import { sessionPrincipalOf } from "../../accounts/auth/principal.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -100,7 +101,7 @@ export function ownInboxRoutes({ notifications, browserPush, guard }: Notificati
 function readWhich({ ids, all }: typeof ReadBody.static): readonly string[] | "all" {
   if (all === true) return "all";
   if (ids === undefined) {
-    throw invalidField("ids", "Send the IDs of the notifications to mark as read, or all: true.");
+    throw invalidField("ids", say`Send the IDs of the notifications to mark as read, or all: true.`);
   }
   return ids;
 }

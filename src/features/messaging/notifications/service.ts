@@ -6,6 +6,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import type { DeviceRef, Principal } from "../../accounts/auth/principal.ts";
 import { normalizeDeviceId } from "../../../lib/device-id.ts";
+import { say } from "../../../translations/say.ts";
 import type { NotificationChange } from "../../accounts/users/settings.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { PushCategory, PushChannel } from "./channels/channel.ts";
@@ -324,7 +325,7 @@ export class NotificationService {
     const nowMs = this.#options.clock.nowMs();
     const device = this.#targets.byPublicId.get(accountId, nowMs, normalizeDeviceId(publicId));
     if (device === null)
-      throw new AppError("not_found", "This device was not found. List your devices to check the ID.");
+      throw new AppError("not_found", say`This device was not found. List your devices to check the ID.`);
     return device;
   }
 
@@ -335,14 +336,13 @@ export class NotificationService {
 
 function checkMessage({ title, body, data }: Pick<NewMessage, "title" | "body" | "data">): void {
   for (const [field, text] of Object.entries({ title, body })) {
-    if (text.trim() === "") throw invalidField(field, `${field} must not be empty.`);
+    if (text.trim() === "") throw invalidField(field, say`${field} must not be empty.`);
   }
   const sizeBytes = Buffer.byteLength(title) + Buffer.byteLength(body) + Buffer.byteLength(JSON.stringify(data));
   if (sizeBytes > PUSH_BYTES_MAX) {
     throw invalidField(
       "body",
-      `Title, body and data can have at most ${PUSH_BYTES_MAX} bytes ` +
-        `in total, but have ${sizeBytes}. Send a shorter message.`,
+      say`Title, body and data can have at most ${PUSH_BYTES_MAX} bytes in total, but have ${sizeBytes}. Send a shorter message.`,
       { limit: PUSH_BYTES_MAX, actual: sizeBytes },
     );
   }

@@ -1,6 +1,7 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { IdParams, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import { type authGuard, requireScope } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { Scope } from "../../accounts/auth/scopes.ts";
@@ -65,7 +66,7 @@ export function webhookRoutes({ webhooks, guard }: WebhookRoutesOptions) {
       async ({ principal, params, body }) => {
         const { url, events, active: isActive } = body;
         if (url === undefined && events === undefined && isActive === undefined) {
-          throw invalidField("body", "The request contains no changes. Send url, events or active.");
+          throw invalidField("body", say`The request contains no changes. Send url, events or active.`);
         }
         requireScopes(principal, events ?? webhooks.get(principal.user, params.id).events);
         return ok(presentWebhook(await webhooks.update(principal.user, params.id, { url, events, isActive })));

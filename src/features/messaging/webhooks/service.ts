@@ -6,6 +6,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { Outbound } from "../../../net/outbound.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { GIVE_UP_AFTER_MS, type WebhookDispatcher } from "./dispatcher.ts";
 import type { WebhookOutbox } from "./outbox.ts";
@@ -91,7 +92,7 @@ export class WebhookService {
       if (this.#webhooks.ofAccount.all(user.id).length >= WEBHOOKS_MAX) {
         throw new AppError(
           "invalid_request",
-          `You can have at most ${WEBHOOKS_MAX} webhooks. Delete one that you don't need.`,
+          say`You can have at most ${WEBHOOKS_MAX} webhooks. Delete one that you don't need.`,
           { limit: WEBHOOKS_MAX },
         );
       }
@@ -162,7 +163,7 @@ export class WebhookService {
   async test(user: User, publicId: string): Promise<Delivery> {
     const inProgress = this.#tests.get(user.id) ?? 0;
     if (inProgress >= TESTS_MAX) {
-      throw new AppError("overloaded", "Other test deliveries are in progress. Try again in a few seconds.");
+      throw new AppError("overloaded", say`Other test deliveries are in progress. Try again in a few seconds.`);
     }
     this.#tests.set(user.id, inProgress + 1);
     try {
@@ -185,7 +186,7 @@ export class WebhookService {
     if (deliveryId === undefined) {
       throw new AppError(
         "overloaded",
-        "Too many deliveries are waiting for this webhook. Find out why they fail, then try again.",
+        say`Too many deliveries are waiting for this webhook. Find out why they fail, then try again.`,
       );
     }
     await dispatcher.attempt(deliveryId);
@@ -224,9 +225,9 @@ export class WebhookService {
 
 function checkEvents(user: User, events: readonly WebhookEvent[]): void {
   if (user.role === "admin" || !events.includes("user.created")) return;
-  throw new AppError("role", "Only administrators can receive user.created. Remove it from events.");
+  throw new AppError("role", say`Only administrators can receive user.created. Remove it from events.`);
 }
 
 function unknownWebhook(): AppError {
-  return new AppError("not_found", "This webhook was not found. It may already be deleted.");
+  return new AppError("not_found", say`This webhook was not found. It may already be deleted.`);
 }

@@ -36,8 +36,8 @@ export function presentConflict(conflict: OpenConflict) {
 }
 
 /** One result of conflicts/resolve. */
-export function presentResolved(outcome: ResolveOutcome) {
+export function presentResolved(outcome: ResolveOutcome, request: Request) {
   const { conflictId, status } = outcome;
-  if (outcome.status === "rejected") return { conflictId, status, error: errorItem(outcome.error) };
+  if (outcome.status === "rejected") return { conflictId, status, error: errorItem(outcome.error, request) };
   return { conflictId, status, ...(outcome.fileId !== null && { fileId: outcome.fileId }) };
 }

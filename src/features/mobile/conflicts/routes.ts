@@ -1,6 +1,7 @@
 import { AppError, notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { invariant } from "../../../lib/invariant.ts";
+import { say } from "../../../translations/say.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import type { DeviceRef } from "../../accounts/auth/principal.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -47,14 +48,14 @@ export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOpti
         params: ConflictParams,
         body: DecideBody,
       },
-      async ({ principal, params, body }) => {
+      async ({ principal, params, body, request }) => {
         const { conflictId } = params;
         const found = openOf(principal.user.id).find(({ conflict }) => conflict.publicId === conflictId);
-        if (found === undefined) throw notFound("The conflict");
+        if (found === undefined) throw notFound(say`The conflict was not found.`);
         const [outcome] = await conflicts.resolve(principal.user, found.device, [{ conflictId, ...body }]);
         invariant(outcome !== undefined, "one resolution has one outcome");
         if (outcome.status === "rejected") throw outcome.error;
-        return ok(presentResolved(outcome));
+        return ok(presentResolved(outcome, request));
       },
     )
     .post(
@@ -67,7 +68,7 @@ export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOpti
         docs: docs.resolve,
         body: ResolveBody,
       },
-      async ({ principal, body }) => {
+      async ({ principal, body, request }) => {
         const device = deviceOf(principal);
         const read = body.conflicts.map((item): ResolveRequest | ResolveOutcome => {
           try {
@@ -84,7 +85,7 @@ export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOpti
         );
         const results = read.map((entry) => ("resolution" in entry ? (resolved.shift() ?? entry) : entry));
         return ok({
-          results: results.filter((entry) => "status" in entry).map(presentResolved),
+          results: results.filter((entry) => "status" in entry).map((entry) => presentResolved(entry, request)),
           conflicts: conflicts.listOpen(device.id).map(presentConflict),
         });
       },

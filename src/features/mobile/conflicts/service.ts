@@ -15,6 +15,7 @@ import { fingerprintOf } from "../mass-change/fingerprint.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { KeepLocal } from "./keep-local.ts";
 import { type ConflictRow, conflictQueries, toConflict } from "./queries.ts";
@@ -130,7 +131,10 @@ export class ConflictService {
       return earlier.publicId;
     }
     if (this.#queries.hasMoreOpen.get(device.id, OPEN_MAX - 1) !== null) {
-      throw new AppError("overloaded", `This device has ${OPEN_MAX} unresolved conflicts. Resolve some of them first.`);
+      throw new AppError(
+        "overloaded",
+        say`This device has ${OPEN_MAX} unresolved conflicts. Resolve some of them first.`,
+      );
     }
     const nowMs = clock.nowMs();
     const publicId = newId("cfl", nowMs);
@@ -206,14 +210,14 @@ export class ConflictService {
 
   #resolveOne(tx: Transaction, user: User, device: DeviceRef, request: ResolveRequest): ResolveOutcome {
     const row = this.#queries.byPublicId.get(device.id, request.conflictId);
-    if (row === null) throw notFound("The conflict");
+    if (row === null) throw notFound(say`The conflict was not found.`);
     const conflict = toConflict(row);
     checkFits(conflict, request);
     const { publicId: conflictId } = conflict;
     const done = (fileId: string | null): ResolveOutcome => ({ conflictId, status: "resolved", fileId });
     if (conflict.resolution === request.resolution) return done(conflict.outcomeFileId);
     if (conflict.resolution !== null) {
-      const message = `This conflict was already resolved as ${conflict.resolution}. Make a new change instead.`;
+      const message = say`This conflict was already resolved as ${conflict.resolution}. Make a new change instead.`;
       throw new AppError("version_conflict", message, { conflictId, resolution: conflict.resolution });
     }
     if (request.resolution === "keep_remote") {
@@ -234,7 +238,7 @@ export class ConflictService {
     const file = change.action === "delete" ? this.#options.tree.findFile(accountId, fileId) : undefined;
     if (file === undefined || file.contentAtMs <= detectedAtMs) return undefined;
     this.#queries.setDetectedAt.run(id, file.contentAtMs);
-    const message = "The file changed after this conflict was found. Review the file, then resolve the conflict again.";
+    const message = say`The file changed after this conflict was found. Review the file, then resolve the conflict again.`;
     return new AppError("version_conflict", message, { conflictId: publicId });
   }
 
@@ -252,7 +256,7 @@ function checkFits(conflict: Conflict, { fileId }: ResolveRequest): void {
   if (fileId === undefined || fileId === conflict.fileId || fileId === conflict.remoteFileId) return;
   throw invalidField(
     "fileId",
-    "This conflict is about another file. Send the fileId of the conflict, or leave it out.",
+    say`This conflict is about another file. Send the fileId of the conflict, or leave it out.`,
     {
       expected: conflict.fileId,
     },

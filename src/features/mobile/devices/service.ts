@@ -10,6 +10,7 @@ import type { Plans } from "../../accounts/plans/plans.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { normalizeDeviceId } from "../../../lib/device-id.ts";
+import { say } from "../../../translations/say.ts";
 import { DeviceQueries, toDevice } from "./queries.ts";
 import {
   changeDeviceSettings,
@@ -153,7 +154,7 @@ export class DeviceService {
       case "expired":
         throw new AppError(
           "expired_token",
-          "The refresh token has expired. Sign in again with your email and password.",
+          say`The refresh token has expired. Sign in again with your email and password.`,
         );
       case "replaced":
       case "reused":
@@ -196,7 +197,7 @@ export class DeviceService {
    */
   getId(accountId: number, publicId: string): number {
     const id = this.#queries.findId(accountId, publicId);
-    if (id === undefined) throw new AppError("not_found", "This device was not found. Check the ID.");
+    if (id === undefined) throw new AppError("not_found", say`This device was not found. Check the ID.`);
     return id;
   }
 
@@ -266,7 +267,7 @@ export class DeviceService {
   #checkLimit(user: User): void {
     const { name: plan, devices: limit } = this.#options.plans[user.plan];
     if (limit === null || this.#queries.count(user.id) < limit) return;
-    throw new AppError("device_limit", `Your plan allows ${limit} devices. Remove one, then register this device.`, {
+    throw new AppError("device_limit", say`Your plan allows ${limit} devices. Remove one, then register this device.`, {
       limit,
       plan,
     });
@@ -275,13 +276,13 @@ export class DeviceService {
   /** @throws AppError invalid_field if the id is that of an app password */
   #checkNoApp(accountId: number, publicId: string): void {
     if (this.#queries.findId(accountId, publicId) === undefined) return;
-    throw invalidField("deviceInfo.deviceId", "This ID belongs to an app password. Choose another one.");
+    throw invalidField("deviceInfo.deviceId", say`This ID belongs to an app password. Choose another one.`);
   }
 
   #getRow(accountId: number, publicId: string) {
     const row = this.#queries.find(accountId, publicId);
     if (row === undefined || row.removedAtMs !== null) {
-      throw new AppError("not_found", "This device is not registered. Register it again.");
+      throw new AppError("not_found", say`This device is not registered. Register it again.`);
     }
     return row;
   }
@@ -294,10 +295,10 @@ export class DeviceService {
 function unknownRefreshToken(): AppError {
   return new AppError(
     "invalid_token",
-    "The refresh token is not valid for this device. Sign in with your email and password.",
+    say`The refresh token is not valid for this device. Sign in with your email and password.`,
   );
 }
 
 function endedSignIn(): AppError {
-  return new AppError("revoked_token", "This device was signed out. Sign in again with your email and password.");
+  return new AppError("revoked_token", say`This device was signed out. Sign in again with your email and password.`);
 }

@@ -1,6 +1,7 @@
 /** A device's settings: their defaults, and how a change is merged. */
 import { invalidField } from "../../../errors.ts";
 import { normalizePath } from "../../../lib/path.ts";
+import { say } from "../../../translations/say.ts";
 
 /** The quality in which the device uploads photos and videos; it reduces them itself. */
 export const UPLOAD_QUALITIES = ["original", "high", "medium", "low"] as const;
@@ -62,7 +63,7 @@ function normalizeFolders(folders: readonly string[]): string[] {
   if (folders.length > SYNC_FOLDERS_MAX) {
     throw invalidField(
       "syncFolders",
-      `A device can list at most ${SYNC_FOLDERS_MAX} folders. List their parent folders instead.`,
+      say`A device can list at most ${SYNC_FOLDERS_MAX} folders. List their parent folders instead.`,
     );
   }
   return [...new Set(folders.map((folder) => normalizePath(folder, "syncFolders")))];

@@ -5,6 +5,7 @@ import type { AuthService } from "../../accounts/auth/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import { parseEmail } from "../../accounts/users/email.ts";
 import { checkDeviceId } from "../../../lib/device-id.ts";
+import { say } from "../../../translations/say.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { type Credentials, DeviceRefreshBody, DeviceSignInBody, RegisterBody } from "./model.ts";
@@ -92,7 +93,7 @@ export function deviceSignInRoutes(options: DeviceSignInRoutesOptions) {
 function readDeviceInfo(given: (typeof RegisterBody.static)["deviceInfo"]): DeviceInfo {
   const platform = trimmed(given.platform);
   if (platform === undefined) {
-    throw invalidField("deviceInfo.platform", "The platform is empty. Send android, ios, or another name.");
+    throw invalidField("deviceInfo.platform", say`The platform is empty. Send android, ios, or another name.`);
   }
   return {
     deviceId: checkDeviceId(given.deviceId, "deviceInfo.deviceId"),

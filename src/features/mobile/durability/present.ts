@@ -21,7 +21,7 @@ export function presentDurability(durability: Durability) {
 }
 
 /** The durability of one of several files, or the error if it was not found. */
-export function presentOutcome(outcome: DurabilityOutcome) {
+export function presentOutcome(outcome: DurabilityOutcome, request: Request) {
   if ("durability" in outcome) return presentDurability(outcome.durability);
-  return { fileId: outcome.fileId, stored: false as const, error: errorItem(outcome.error) };
+  return { fileId: outcome.fileId, stored: false as const, error: errorItem(outcome.error, request) };
 }

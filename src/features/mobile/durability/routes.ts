@@ -2,6 +2,7 @@ import { parseChecksum } from "../../../blobs/digest.ts";
 import { invalidField, notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams, readBoolean, queryOf } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -39,7 +40,7 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
         const file = { fileId: params.id, digest: checksum === undefined ? undefined : parseChecksum(checksum) };
         if (verify) allowLong(request);
         const [outcome] = await durability.check(principal.user, [file], { verify, signal: request.signal });
-        if (outcome === undefined || "error" in outcome) throw outcome?.error ?? notFound("The file");
+        if (outcome === undefined || "error" in outcome) throw outcome?.error ?? notFound(say`The file was not found.`);
         return ok(presentDurability(outcome.durability));
       },
     )
@@ -57,7 +58,7 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
         const { verify = false } = body;
         if (verify) allowLong(request);
         const outcomes = await durability.check(principal.user, readFiles(body), { verify, signal: request.signal });
-        return ok({ files: outcomes.map(presentOutcome) });
+        return ok({ files: outcomes.map((outcome) => presentOutcome(outcome, request)) });
       },
     );
 }
@@ -66,7 +67,7 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
 function readFiles(body: typeof DurabilityBody.static): RequestedFile[] {
   const { fileIds = [], files = [] } = body;
   if (body.fileIds === undefined && body.files === undefined) {
-    throw invalidField("fileIds", "The request names no files. Send fileIds or files.");
+    throw invalidField("fileIds", say`The request names no files. Send fileIds or files.`);
   }
   const requested: RequestedFile[] = [
     ...fileIds.map((fileId) => ({ fileId })),
@@ -76,6 +77,6 @@ function readFiles(body: typeof DurabilityBody.static): RequestedFile[] {
     })),
   ];
   if (requested.length > FILES_MAX)
-    throw invalidField("files", `A request can name at most ${FILES_MAX} files. Send the rest in another request.`);
+    throw invalidField("files", say`A request can name at most ${FILES_MAX} files. Send the rest in another request.`);
   return requested;
 }

@@ -6,6 +6,7 @@ import type { FileService } from "../../library/files/service.ts";
 import type { BlobRows } from "../../storage/integrity/blob-rows.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { findInSnapshots } from "./snapshots.ts";
 import type { Durability, DurabilityOutcome, RequestedFile, UnreadReason } from "./types.ts";
@@ -54,7 +55,7 @@ export class DurabilityService {
     const unread = verify ? await this.#verify(files, signal) : undefined;
     const snapshots = await findInSnapshots(this.#options.snapshotsFolder, files, this.#options.log);
     return found.map(({ fileId, digest, file }) => {
-      if (file === undefined) return { fileId, error: notFound("The file") };
+      if (file === undefined) return { fileId, error: notFound(say`The file was not found.`) };
       const durability = this.#describe(file, verify ? unread?.get(file.digest) : undefined);
       const isMatch = digest === undefined ? undefined : digest === file.digest;
       return { fileId, durability: { ...durability, isMatch, snapshotAtMs: snapshots.get(file.publicId) ?? null } };

@@ -1,11 +1,12 @@
 import type { Digest } from "../../../blobs/digest.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError, needsMoreSpace } from "../../../errors.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
 import { findExistingContent, isDamaged } from "../conflicts/existing-content.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say, size } from "../../../translations/say.ts";
 import type { KnownFile, ServerState } from "./decide.ts";
 import type { ChangedByOthers } from "./others.ts";
 import type { PairingState } from "./pair-moves.ts";
@@ -67,15 +68,13 @@ export class AccountState implements ServerState, PairingState {
     const { limits, tree, accountId } = this.#options;
     const { plan, maxFileSizeBytes, quotaBytes } = limits;
     if (maxFileSizeBytes !== null && sizeBytes > maxFileSizeBytes) {
-      const message = `A file can have at most ${maxFileSizeBytes} bytes on the ${plan} plan. This file has ${sizeBytes} bytes.`;
+      const message = say`A file can have at most ${size(maxFileSizeBytes)} on the ${plan} plan. This file has ${size(sizeBytes)}.`;
       return new AppError("file_too_large", message, { limit: maxFileSizeBytes, plan });
     }
     if (!isNew || quotaBytes === null) return undefined;
     const { usedBytes } = tree.usage(accountId);
     if (usedBytes + sizeBytes <= quotaBytes) return undefined;
-    const message =
-      `This needs ${sizeBytes} bytes, but you have ${Math.max(0, quotaBytes - usedBytes)} of ` +
-      `${quotaBytes} bytes left. Delete files, or ask your administrator for more storage.`;
+    const message = needsMoreSpace(sizeBytes, quotaBytes - usedBytes, quotaBytes);
     return new AppError("quota_exceeded", message, { limit: quotaBytes, used: usedBytes, required: sizeBytes, plan });
   }
 

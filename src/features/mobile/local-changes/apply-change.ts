@@ -14,6 +14,7 @@ import { confirmationRequired, type MassChangeGuard } from "../mass-change/mass-
 import type { LocalChange } from "../mass-change/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { AccountState } from "./account-state.ts";
 import { type Decision, decide, isChanged } from "./decide.ts";
@@ -95,7 +96,7 @@ export class ChangeApplier {
     if (resolution === "keep_remote") {
       // The server's version has been deleted since, so the device's change contradicts nothing.
       if (outcomeFileId !== null && !isThere && change.action !== "delete") return undefined;
-      const message = "You chose the server's version in this conflict. Download the file from the server.";
+      const message = say`You chose the server's version in this conflict. Download the file from the server.`;
       const error = new AppError("version_conflict", message, { conflictId: publicId, resolution });
       return { ...rejected(change, error), fileId: outcomeFileId ?? undefined, conflictId: publicId };
     }

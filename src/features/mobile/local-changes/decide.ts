@@ -9,6 +9,7 @@ import type { ConflictType } from "../conflicts/types.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 import { nameTaken } from "../../../tree/tables/names.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 
 /** The properties of a file that the rules need. */
 export type KnownFile = Pick<FileNode, "id" | "publicId" | "name" | "folder" | "digest" | "sizeBytes" | "seq">;
@@ -145,7 +146,7 @@ function decideDelete(change: LocalChange, serverState: ServerState): Decision {
   const file = serverState.findFile(fileId);
   if (file === undefined) {
     if (serverState.wasFile(fileId)) return { do: "nothing", status: "applied", fileId };
-    return { do: "reject", error: notFound("The file") };
+    return { do: "reject", error: notFound(say`The file was not found.`) };
   }
   return isChanged(change, file, serverState) ? conflict("modified", file) : { do: "delete", file };
 }
@@ -156,7 +157,7 @@ function findFile({ fileId }: LocalChange, serverState: ServerState): { readonly
   const file = serverState.findFile(fileId);
   if (file !== undefined) return { file };
   if (serverState.wasFile(fileId)) return { do: "conflict", type: "deleted", fileId, remoteFileId: fileId };
-  return { do: "reject", error: notFound("The file") };
+  return { do: "reject", error: notFound(say`The file was not found.`) };
 }
 
 /** The file has this content already. If the server's copy is damaged, the device has to send it. */
@@ -177,13 +178,13 @@ function nameConflict(fileId: string, holder: KnownFile): Decision {
 }
 
 function missing(field: string): Decision {
-  return { do: "reject", error: invalidField(field, `This action requires ${field}. Send it with the change.`) };
+  return { do: "reject", error: invalidField(field, say`This action requires ${field}. Send it with the change.`) };
 }
 
 /** A file that a person deleted must not come back automatically. */
 function deletedByYou(): AppError {
   return new AppError(
     "deleted_by_you",
-    "You deleted this file on the server, so it is not backed up again. To restore it, upload it yourself.",
+    say`You deleted this file on the server, so it is not backed up again. To restore it, upload it yourself.`,
   );
 }

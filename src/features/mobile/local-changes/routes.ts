@@ -30,7 +30,7 @@ export function localChangeRoutes({ localChanges, conflicts, tokens, guard }: Lo
       docs: docs.reportChanges,
       body: SyncFilesBody,
     },
-    async ({ principal, body }) => {
+    async ({ principal, body, request }) => {
       const { user } = principal;
       const device = deviceOf(principal);
       const { syncToken, localChanges: items } = body;
@@ -47,7 +47,7 @@ export function localChangeRoutes({ localChanges, conflicts, tokens, guard }: Lo
       // If the position is unchanged, the same token is returned: it also has the state of a run of sync pages.
       const isUnchanged = syncToken !== undefined && standSeq === sinceSeq;
       return ok({
-        results: outcomes.map(presentOutcome),
+        results: outcomes.map((outcome) => presentOutcome(outcome, request)),
         conflicts: conflicts.listOpen(device.id).map(presentConflict),
         nextSyncToken: isUnchanged ? syncToken : tokens.issue(user.id, { seq: standSeq }),
       });

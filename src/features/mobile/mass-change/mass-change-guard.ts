@@ -17,6 +17,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import { subjectOf } from "./fingerprint.ts";
 import { guardQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
@@ -170,8 +171,8 @@ function isInForce(hold: Hold, nowMs: number): boolean {
 export function confirmationRequired(hold: Hold): AppError {
   const isDeclined = hold.decision === "declined";
   const message = isDeclined
-    ? "This change was rejected, so nothing changed. Download the file from the server again."
-    : "This device is changing far more files than usual. Approve the change on any device or on the web.";
+    ? say`This change was rejected, so nothing changed. Download the file from the server again.`
+    : say`This device is changing far more files than usual. Approve the change on any device or on the web.`;
   return new AppError("confirmation_required", message, {
     holdId: hold.publicId,
     ...(isDeclined && { declined: true }),

@@ -4,6 +4,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { normalizeDeviceId } from "../../../lib/device-id.ts";
+import { say } from "../../../translations/say.ts";
 import { WINDOW_MS } from "./mass-change-guard.ts";
 import { holdQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
@@ -52,7 +53,7 @@ export class HoldService {
     const holds = this.#queries.openHolds.all(accountId, this.#options.clock.nowMs(), LISTED_MAX);
     if (devicePublicId === undefined) return holds;
     const deviceId = normalizeDeviceId(devicePublicId);
-    if (this.#queries.device.get(accountId, deviceId) === null) throw notFound("The device");
+    if (this.#queries.device.get(accountId, deviceId) === null) throw notFound(say`The device was not found.`);
     return holds.filter((hold) => hold.devicePublicId === deviceId);
   }
 
@@ -71,16 +72,14 @@ export class HoldService {
       const nowMs = clock.nowMs();
       const isGone = found === null || (found.decision === null && found.expiresAtMs <= nowMs);
       if (isGone || (devicePublicId !== undefined && found.devicePublicId !== normalizeDeviceId(devicePublicId))) {
-        throw notFound("The pending change");
+        throw notFound(say`The pending change was not found.`);
       }
       if (found.decision !== null && found.decision !== decision) {
-        throw new AppError(
-          "version_conflict",
-          `This change was already ${found.decision}. You can't undo that decision.`,
-          {
-            decision: found.decision,
-          },
-        );
+        const message =
+          found.decision === "accepted"
+            ? say`This change was already accepted. You can't undo that decision.`
+            : say`This change was already declined. You can't undo that decision.`;
+        throw new AppError("version_conflict", message, { decision: found.decision });
       }
       if (found.decision === null) this.#queries.decide.run(found.id, decision, nowMs);
       return { ...found, decision };

@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { AppError, type ErrorDetails, type Reason } from "../../../errors.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
+import { sayStored, sayText, type StoredMessage } from "../../../translations/say.ts";
 import type { Operation, OperationStatus, OperationType, Priority } from "./types.ts";
 
 /** Stored statuses, in the order of lists. */
@@ -180,13 +181,21 @@ export function toOperation(row: OperationRow): Operation {
   };
 }
 
-/** Serializes an error for a row; {@link toOperation} parses it. */
-export function writeError({ reason, message, details }: AppError): string {
-  return JSON.stringify({ reason, message, details });
+interface StoredError {
+  readonly reason: Reason;
+  readonly message: string;
+  readonly details: ErrorDetails;
+  /** Undefined in rows of earlier versions. */
+  readonly text?: StoredMessage;
 }
 
-function readError(text: string): AppError {
+/** Serializes an error for a row; {@link toOperation} parses it. */
+export function writeError({ reason, message, details, text }: AppError): string {
+  return JSON.stringify({ reason, message, details, text: text.stored() } satisfies StoredError);
+}
+
+function readError(json: string): AppError {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `writeError` wrote
-  const { reason, message, details } = JSON.parse(text) as { reason: Reason; message: string; details: ErrorDetails };
-  return new AppError(reason, message, details);
+  const { reason, message, details, text } = JSON.parse(json) as StoredError;
+  return new AppError(reason, text === undefined ? sayText(message) : sayStored(text), details);
 }

@@ -1,6 +1,7 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { readChoice, readInteger, queryOf, readInstant } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -21,9 +22,9 @@ export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
     .post(
       "/add",
       { access: "deviceWriter", scope: "device", rate: "general", audit: "unaudited", docs: docs.add, body: AddBody },
-      async ({ principal, body }) => {
+      async ({ principal, body, request }) => {
         const added = await queue.add(principal.user, deviceOf(principal), body.operations.map(readOperation));
-        return ok({ results: added.map(presentAdded) });
+        return ok({ results: added.map((one) => presentAdded(one, request)) });
       },
     )
     .get(
@@ -43,7 +44,10 @@ export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
         const limit = readInteger(query, "limit", { min: 1, max: OPERATIONS_MAX, default: OPERATIONS_MAX });
         const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER);
         const { operations, total } = queue.list(deviceOf(principal), { status, offset, limit });
-        return ok({ operations: operations.map(presentOperation), pagination: paginate(page, limit, total) });
+        return ok({
+          operations: operations.map((one) => presentOperation(one, request)),
+          pagination: paginate(page, limit, total),
+        });
       },
     );
 }
@@ -54,14 +58,14 @@ function readOperation(operation: (typeof AddBody.static)["operations"][number],
   const at = `operations.${index}`;
   const instant = readInstant(createdAt, `${at}.createdAt`);
   if (instant === undefined)
-    throw invalidField(`${at}.createdAt`, "createdAt must be an ISO 8601 time with an offset.");
+    throw invalidField(`${at}.createdAt`, say`createdAt must be an ISO 8601 time with an offset.`);
   const created = { id, type, priority, createdAtMs: Date.parse(instant) };
   if (type === "upload") {
     const missing = localPath === undefined ? "localPath" : "remotePath";
     if (localPath === undefined || remotePath === undefined)
-      throw invalidField(`${at}.${missing}`, "An upload requires localPath and remotePath.");
+      throw invalidField(`${at}.${missing}`, say`An upload requires localPath and remotePath.`);
     return { ...created, remotePath };
   }
-  if (fileId === undefined) throw invalidField(`${at}.fileId`, "A delete requires fileId.");
+  if (fileId === undefined) throw invalidField(`${at}.fileId`, say`A delete requires fileId.`);
   return { ...created, fileId };
 }

@@ -20,6 +20,7 @@ import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { type OperationRow, queueQueries, priorityNumber, STATUS, toOperation, writeError } from "./queries.ts";
@@ -197,7 +198,7 @@ export class QueueService {
     const error = writeError(
       new AppError(
         "upload_expired",
-        "No file was uploaded to remotePath within 30 days. Queue the upload again, then send the file.",
+        say`No file was uploaded to remotePath within 30 days. Queue the upload again, then send the file.`,
       ),
     );
     const repeat = async (changeSome: () => number) => {
@@ -237,7 +238,7 @@ export class QueueService {
 
   #addBatch(accountId: number, deviceId: number, batch: readonly NewOperation[]): AddedOperation[] {
     if (this.#queries.device.get(deviceId) === null) {
-      throw new AppError("revoked_token", "This device was removed. Register it again.");
+      throw new AppError("revoked_token", say`This device was removed. Register it again.`);
     }
     const queued = this.#queries.count.get(deviceId, STATUS.queued, STATUS.queued)?.total ?? 0;
     const capacity = { left: QUEUED_MAX - queued };
@@ -262,7 +263,7 @@ export class QueueService {
       if (!isDone && capacity.left-- <= 0) {
         throw new AppError(
           "overloaded",
-          `At most ${QUEUED_MAX} operations can be queued. Wait until some are finished.`,
+          say`At most ${QUEUED_MAX} operations can be queued. Wait until some are finished.`,
         );
       }
       const status = isDone ? STATUS.completed : STATUS.queued;
@@ -295,7 +296,7 @@ export class QueueService {
     else if (file !== undefined) this.#delete(tx, operation, file, following);
     // HoldService deletes the files of an accepted hold, so the operation is done.
     else if (toOperation(operation).error?.reason === "confirmation_required") this.#finish(id, "completed");
-    else this.#finish(id, "failed", notFound("The file"));
+    else this.#finish(id, "failed", notFound(say`The file was not found.`));
   }
 
   #delete(tx: Transaction, { id, deviceId, operationId }: OperationRow, file: FileNode, following: number): void {
@@ -333,7 +334,7 @@ export class QueueService {
     const failure =
       error instanceof AppError
         ? error
-        : new AppError("unexpected", "Something went wrong on the server. Queue the operation again with a new ID.");
+        : new AppError("unexpected", say`Something went wrong on the server. Queue the operation again with a new ID.`);
     // A lock lasts for up to an hour; the other operations don't wait for it.
     if (operation.attempts + 1 >= ATTEMPTS_MAX || isLocked(error)) this.#finish(operation.id, "failed", failure);
     else this.#queries.recordFailure.run(operation.id, writeError(failure));
@@ -349,7 +350,7 @@ export class QueueService {
 function filePath(text: string): string {
   const path = normalizePath(text, "remotePath");
   if (path === ROOT_PATH) {
-    throw new AppError("invalid_path", 'remotePath must be the path of a file, such as "/photos/2026/IMG_1.jpg".', {
+    throw new AppError("invalid_path", say`remotePath must be the path of a file, such as "/photos/2026/IMG_1.jpg".`, {
       field: "remotePath",
     });
   }
@@ -359,12 +360,12 @@ function filePath(text: string): string {
 /** Why operations of this account must not be executed; undefined if they may. */
 function rejectionOf(user: User | undefined): AppError | undefined {
   if (user === undefined || user.disabledAtMs !== null) {
-    return new AppError("account_disabled", "The account is disabled. Ask your administrator to enable it.");
+    return new AppError("account_disabled", say`The account is disabled. Ask your administrator to enable it.`);
   }
   if (user.role !== "viewer") return undefined;
   return new AppError(
     "role",
-    "Your account can view files but not change them. Ask your administrator for another role.",
+    say`Your account can view files but not change them. Ask your administrator for another role.`,
   );
 }
 
@@ -374,7 +375,7 @@ function isLocked(error: unknown): boolean {
 }
 
 function idInUse(id: string): AppError {
-  return new AppError("idempotency_key", `The ID ${id} belongs to another operation. Choose a new ID.`, {
+  return new AppError("idempotency_key", say`The ID ${id} belongs to another operation. Choose a new ID.`, {
     field: "id",
   });
 }

@@ -3,6 +3,7 @@ import { invalidField } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { normalizeDeviceId } from "../../../lib/device-id.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -23,13 +24,13 @@ export function rewindRoutes({ rewinds, guard, allowLong }: RewindRoutesOptions)
   const rewind = async (user: User, deviceId: string, body: typeof RewindBody.static, request: Request) => {
     allowLong(request);
     const since = readInstant(body.since, "since");
-    if (since === undefined) throw invalidField("since", "Send since, a time such as 2026-01-02T03:04:05Z.");
+    if (since === undefined) throw invalidField("since", say`Send since, a time such as 2026-01-02T03:04:05Z.`);
     const rewindRequest = {
       devicePublicId: normalizeDeviceId(deviceId),
       sinceMs: Date.parse(since),
       isDryRun: body.dryRun ?? false,
     };
-    const record = presentRewind(rewindRequest, await rewinds.rewind(user, rewindRequest));
+    const record = presentRewind(rewindRequest, await rewinds.rewind(user, rewindRequest), request);
     const message = rewindRequest.isDryRun
       ? "Preview only: nothing was changed."
       : "The changes of the device were undone.";

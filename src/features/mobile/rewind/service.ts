@@ -18,6 +18,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeTrial, TreeTrials } from "../../../tree/trial.ts";
 import { UNDO_MS } from "../../../tree/tables/undo.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { RewindQueries } from "./queries.ts";
 import type { RewindOutcome, RewindRequest, RewindResult, TouchedNode } from "./types.ts";
@@ -73,7 +74,7 @@ export class RewindService {
     const { deviceIdOf, limitsOf, clock } = this.#options;
     const deviceId = deviceIdOf(user.id, devicePublicId);
     if (sinceMs < clock.nowMs() - UNDO_MS) {
-      throw invalidField("since", "Device changes can be undone for 30 days. Send a later time.");
+      throw invalidField("since", say`Device changes can be undone for 30 days. Send a later time.`);
     }
     const isReaping = await this.#purgeDeleted(user.id);
     const { id: accountId, viaDeviceId } = user;

@@ -5,6 +5,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { invalidField } from "../../../errors.ts";
 import type { ChangePosition, JournalRange } from "../../../tree/journal/position.ts";
+import { say } from "../../../translations/say.ts";
 
 const SIGNATURE_BYTES = 12;
 
@@ -47,7 +48,7 @@ export class SyncTokens {
     if (given.length !== expected.length || !timingSafeEqual(given, expected) || text.split(".").length !== 2) {
       throw invalidField(
         "syncToken",
-        "The sync token is not valid for this account. Send the last nextSyncToken, or leave it out to start again.",
+        say`The sync token is not valid for this account. Send the last nextSyncToken, or leave it out to start again.`,
       );
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signed, so `issue` wrote it

@@ -6,6 +6,7 @@ import type { Principal } from "../../accounts/auth/principal.ts";
 import { presentConflict } from "../conflicts/present.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import { presentContextOf } from "../../library/files/present.ts";
@@ -28,7 +29,7 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail, favorites }: 
     const query = queryOf(request);
     const lastSync = readInstant(query["lastSync"], "lastSync");
     const { syncToken } = query;
-    if (syncToken === "") throw invalidField("syncToken", "syncToken is empty. Leave it out to start again.");
+    if (syncToken === "") throw invalidField("syncToken", say`syncToken is empty. Leave it out to start again.`);
     return sync.changes({
       accountId: principal.user.id,
       deviceId: deviceOf(principal).id,

@@ -3,6 +3,7 @@ import { AppError, notFound } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams, queryOf, readChoice } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -44,7 +45,7 @@ export function avatarRoutes({ avatars, guard }: Pick<AvatarRoutesOptions, "avat
       const { size: wished, v } = queryOf(request);
       const size = readChoice(wished, "size", ["64", "256"]) ?? "256";
       const avatar = avatars.find(principal.user, params.id, size);
-      if (avatar === undefined) throw notFound("This picture");
+      if (avatar === undefined) throw notFound(say`This picture was not found.`);
       return sendAvatar({ request, avatar, size, isImmutable: v === avatar.version, commonHeaders: set.headers });
     });
 }
@@ -62,7 +63,7 @@ export function avatarAdminRoutes({ avatars, users, guard }: AvatarRoutesOptions
     },
     async ({ params }) => {
       const user = users.findByPublicId(params.id);
-      if (user === undefined || !(await avatars.remove(user.id))) throw notFound("This picture");
+      if (user === undefined || !(await avatars.remove(user.id))) throw notFound(say`This picture was not found.`);
       return ok({ avatar: null });
     },
   );
@@ -88,7 +89,7 @@ async function readImage(request: Request): Promise<Uint8Array> {
 }
 
 function tooLarge(): AppError {
-  return new AppError("file_too_large", "Your picture can have at most 5 MB. Choose a smaller one.", {
+  return new AppError("file_too_large", say`Your picture can have at most 5 MB. Choose a smaller one.`, {
     limit: IMAGE_BYTES_MAX,
   });
 }

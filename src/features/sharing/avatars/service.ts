@@ -7,6 +7,7 @@ import type { Database } from "bun:sqlite";
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { PeopleService } from "../../accounts/people/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { isInSharedGroup, sharingAccounts } from "../../library/permissions/recipients.ts";
@@ -153,5 +154,5 @@ export class AvatarService {
 }
 
 function inProgress(): AppError {
-  return new AppError("overloaded", "Another picture of yours is being stored. Try again in a moment.");
+  return new AppError("overloaded", say`Another picture of yours is being stored. Try again in a moment.`);
 }

@@ -7,6 +7,7 @@
 import { AppError, invalidField, notFound } from "../../../errors.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import { changePins, PINS_MAX, readPins } from "../../accounts/users/settings.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -58,7 +59,7 @@ export class PinService {
   async add(user: User, id: string, before: string | undefined): Promise<void> {
     await this.#options.users.changeSettings(user.id, (json) => {
       const target = this.#find(user, id);
-      if (target === undefined) throw notFound("This folder or album");
+      if (target === undefined) throw notFound(say`This folder or album was not found.`);
       requirePinnable(target);
       return changePins(json, (pins) => {
         const others = pins.filter((pin) => pin !== id);
@@ -68,7 +69,7 @@ export class PinService {
         if (remaining.length >= PINS_MAX) throw tooMany();
         const index = before === undefined ? remaining.length : remaining.indexOf(before);
         if (index < 0)
-          throw invalidField("before", "This pin was not found. Leave before out to add the pin at the end.");
+          throw invalidField("before", say`This pin was not found. Leave before out to add the pin at the end.`);
         return remaining.toSpliced(index, 0, id);
       });
     });
@@ -114,14 +115,14 @@ function requirePinnable(target: Target): void {
   if ("album" in target) return;
   const { node, isOwn } = target;
   if (node.kind !== "folder")
-    throw invalidField("id", "Only folders and albums can be pinned. Pin the folder of the file.");
-  if (isOwn && node.parentId === null) throw invalidField("id", "The top folder can't be pinned.");
+    throw invalidField("id", say`Only folders and albums can be pinned. Pin the folder of the file.`);
+  if (isOwn && node.parentId === null) throw invalidField("id", say`The top folder can't be pinned.`);
 }
 
 function tooMany(): AppError {
   return new AppError(
     "quota_exceeded",
-    `You can have at most ${PINS_MAX} pins. Remove some of them before you add others.`,
+    say`You can have at most ${PINS_MAX} pins. Remove some of them before you add others.`,
     {
       limit: PINS_MAX,
       of: "pins",

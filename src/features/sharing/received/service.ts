@@ -16,6 +16,7 @@ import type { AlbumService } from "../../library/albums/service.ts";
 import { asReceived } from "../../library/albums/views.ts";
 import { sharedView } from "../../library/permissions/view.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say } from "../../../translations/say.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -107,7 +108,7 @@ export class ReceivedShareService {
     const { writer, events, noteEnded } = this.#options;
     await writer.run((tx) => {
       const row = this.#queries.find.get(publicId, user.id);
-      if (row === null) throw notFound("This share");
+      if (row === null) throw notFound(say`This share was not found.`);
       if (row.groupId !== null) {
         this.#queries.hide.run(row.id, user.id);
         return;

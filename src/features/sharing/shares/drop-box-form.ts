@@ -10,6 +10,7 @@ import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { receiveForm } from "../../library/files/incoming.ts";
 import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { ShareAccess, LinkRequest } from "./share-access.ts";
 import type { ShareRows } from "./queries.ts";
@@ -119,7 +120,7 @@ export class DropBox {
   explain(linkRequest: LinkRequest, error: unknown): unknown {
     if (!(error instanceof AppError)) return error;
     if (error.reason === "locked") {
-      const message = "The owner is working on this folder. Try again later.";
+      const message = say`The owner is working on this folder. Try again later.`;
       return new AppError("locked", message, { expiresAt: error.details["expiresAt"] }, error);
     }
     if (error.reason !== "quota_exceeded") return error;
@@ -164,15 +165,15 @@ export class DropBox {
     const { plan } = this.#options.limitsOf(owner);
     const message =
       of === "nodes"
-        ? "This drop box can't accept more files. Ask the person who sent you the link."
-        : "Not enough space for this file. Send a smaller file, or ask the person who sent you the link.";
+        ? say`This drop box can't accept more files. Ask the person who sent you the link.`
+        : say`Not enough space for this file. Send a smaller file, or ask the person who sent you the link.`;
     return new AppError("quota_exceeded", message, { limit, ...(of !== undefined && { of }), plan }, cause);
   }
 
   #checkFolderUnchanged(linkRequest: LinkRequest, path: string): void {
     const { node } = this.#options.shareAccess.open(linkRequest);
     if (node.kind === "folder" && node.path === path) return;
-    throw new AppError("database_busy", "The folder was moved during the upload. Send the file again.");
+    throw new AppError("database_busy", say`The folder was moved during the upload. Send the file again.`);
   }
 
   #countUpload(linkRequest: LinkRequest, sizeBytes: number): void {
@@ -190,8 +191,8 @@ function full(remainingBytes: number): AppError {
   return new AppError(
     "file_too_large",
     remainingBytes === 0
-      ? "This drop box is full. Ask the person who sent you the link."
-      : `This drop box accepts at most ${remainingBytes} more bytes. Send a smaller file.`,
+      ? say`This drop box is full. Ask the person who sent you the link.`
+      : say`This drop box accepts at most ${remainingBytes} more bytes. Send a smaller file.`,
     { limit: remainingBytes },
   );
 }
@@ -206,7 +207,7 @@ export function readSenderFields(fields: FormFields): UploadFields {
   if ([...sender].length > SENDER_CHARACTERS_MAX || /\p{Cc}/u.test(sender)) {
     throw invalidField(
       "sender",
-      `A name can have at most ${SENDER_CHARACTERS_MAX} characters, and no control characters.`,
+      say`A name can have at most ${SENDER_CHARACTERS_MAX} characters, and no control characters.`,
     );
   }
   const own = readUploadFields(new Map(checksum === undefined ? [] : [["checksum", checksum]]));

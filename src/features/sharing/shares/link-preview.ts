@@ -6,6 +6,7 @@
 import { notFound } from "../../../errors.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { ShareAccess } from "./share-access.ts";
 import type { OpenedShare, SharedAlbum } from "./types.ts";
 
@@ -46,7 +47,7 @@ export function previewedFile(
   opened: OpenedShare,
   fileId: string | undefined,
 ): FileNode {
-  if (!hasPreview(opened)) throw notFound("This picture");
+  if (!hasPreview(opened)) throw notFound(say`This picture was not found.`);
   return shareAccess.file(opened, fileId);
 }
 

@@ -5,6 +5,7 @@ import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { ShareAccess } from "./share-access.ts";
 import type { OpenedShare, SharedAlbum } from "./types.ts";
 
@@ -85,7 +86,7 @@ export async function readSharedAlbum(
 ): Promise<SharedAlbumListing> {
   const { page, limit, order } = readPage(query, defaultLimit);
   const sort = readChoice(query["sort"], "sort", ALBUM_SORTS) ?? "position";
-  if (normalizePath(query["folder"] || ROOT_PATH) !== ROOT_PATH) throw notFound("This folder");
+  if (normalizePath(query["folder"] || ROOT_PATH) !== ROOT_PATH) throw notFound(say`This folder was not found.`);
   const found = await albums.page(album, { sort, order, offset: (page - 1) * limit, limit });
   return { ...found, page, limit, sort, order };
 }

@@ -11,6 +11,7 @@ import {
   renderUnlockPage,
   SHARE_PAGE_POLICY,
 } from "../../../web/pages/share-page.ts";
+import { say } from "../../../translations/say.ts";
 import { shareTexts } from "../../../web/pages/share-text.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
@@ -117,11 +118,12 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
     isUnlocking = false,
   ): Promise<Response | undefined> => {
     if (!(error instanceof AppError)) return undefined;
-    const { status, headers } = errorResponseOf(error, "");
+    const { status, headers, body } = errorResponseOf(error, "", request);
+    const { message } = body.error;
     const respond = (page: string) => pageResponse(page, status, { ...headers, ...PAGE_HEADERS });
     const frame = pageFrame(request, basePath);
     const text = shareTexts(frame.language);
-    const rejectedPage = (title: string, message: string) => respond(renderShareRejectedPage(frame, title, message));
+    const rejectedPage = (title: string, why: string) => respond(renderShareRejectedPage(frame, title, why));
     const locked = async (problem?: string) => {
       const page = renderUnlockPage(
         { ...frame, ...(await scripts(frame.language)) },
@@ -137,16 +139,16 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
       case "password_required":
         return locked();
       case "bad_credentials":
-        return locked(error.message);
+        return locked(message);
       case "rate_limited":
-        return isUnlocking ? locked(error.message) : rejectedPage(text.tooManyAttempts, error.message);
+        return isUnlocking ? locked(message) : rejectedPage(text.tooManyAttempts, message);
       case "share_expired":
         return rejectedPage(text.expired, text.requestNewLink);
       case "share_used_up":
         return rejectedPage(text.usedUp, text.requestNewLink);
       case "share_permission":
       case "csrf":
-        return rejectedPage(text.notAllowed, error.message);
+        return rejectedPage(text.notAllowed, message);
       default:
         return undefined;
     }
@@ -198,5 +200,5 @@ function checkOrigin(request: Request): void {
   const isOtherSite =
     site === null ? origin !== undefined && origin !== "null" && !ours.includes(origin) : site !== "same-origin";
   if (isOtherSite)
-    throw new AppError("csrf", "This form was sent from another site. Open the link and use its own page.");
+    throw new AppError("csrf", say`This form was sent from another site. Open the link and use its own page.`);
 }

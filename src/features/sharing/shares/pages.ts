@@ -156,7 +156,7 @@ export class SharePages {
     const { basePath, dropBox } = this.#options;
     const { received } = last;
     const { grant } = linkRequestOf(request, opened.token, "upload");
-    const failure = last.error === undefined ? undefined : errorResponseOf(last.error, "");
+    const failure = last.error === undefined ? undefined : errorResponseOf(last.error, "", request);
     const address = `${basePath}/api/public/${opened.token}`;
     const isLocked = opened.share.passwordHash !== null;
     const page = renderDropBoxPage(await this.#frame(request), {

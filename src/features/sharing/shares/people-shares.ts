@@ -6,6 +6,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { say } from "../../../translations/say.ts";
 import type { PeopleService } from "../../accounts/people/service.ts";
 import { emailKey, parseEmail } from "../../accounts/users/email.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -63,7 +64,7 @@ export class PeopleShares {
     const names = [...(typeof one === "string" ? [one] : []), ...users];
     const count = names.length + groups.length;
     if (count === 0 || count > RECIPIENTS_MAX) {
-      throw invalidField("users", `Name 1 to ${RECIPIENTS_MAX} people and groups.`);
+      throw invalidField("users", say`Name 1 to ${RECIPIENTS_MAX} people and groups.`);
     }
     const checked = checkNewShare(rest, find().kind, clock.nowMs(), true);
     const emails = names.filter((name) => !PERSON_ID.test(name)).map((name) => emailKey(parseEmail(name, "users")));
@@ -83,7 +84,7 @@ export class PeopleShares {
         }
       }
       if (existing.length + shares.length - updated.length > SHARES_OF_NODE_MAX) {
-        throw new AppError("invalid_request", `An item can have at most ${SHARES_OF_NODE_MAX} shares.`);
+        throw new AppError("invalid_request", say`An item can have at most ${SHARES_OF_NODE_MAX} shares.`);
       }
       return { shares: shares.map((share) => ({ share, node })), updated };
     });
@@ -105,13 +106,13 @@ export class PeopleShares {
     const ids = new Set(named.names.filter((name) => PERSON_ID.test(name)));
     const ofPeople = [...ids].map((id) => {
       const person = people.findPerson(id);
-      if (person === undefined) throw invalidField("users", "One of the people was not found. Choose them again.");
+      if (person === undefined) throw invalidField("users", say`One of the people was not found. Choose them again.`);
       if (person.id === user.id) throw sharedWithSelf();
       return { emailKey: null, userId: person.id, groupId: null };
     });
     const ofGroups = [...new Set(named.groups)].map((id) => {
       const group = people.findGroup(user, id);
-      if (group === undefined) throw invalidField("groups", "One of the groups was not found. Choose them again.");
+      if (group === undefined) throw invalidField("groups", say`One of the groups was not found. Choose them again.`);
       return { emailKey: null, userId: null, groupId: group.id };
     });
     return [...ofEmails, ...ofPeople, ...ofGroups];
@@ -167,5 +168,5 @@ function isFor(share: Share, { emailKey: key, userId, groupId }: Recipient): boo
 }
 
 function sharedWithSelf(): AppError {
-  return invalidField("users", "You can't share with your own account. Choose other people.");
+  return invalidField("users", say`You can't share with your own account. Choose other people.`);
 }

@@ -2,6 +2,7 @@
 import { t } from "elysia";
 import { notFound } from "../../../errors.ts";
 import { queryOf } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { PAGE_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -37,7 +38,7 @@ export function sharePictureRoutes({ shareAccess, sender, avatars, users, guard 
       const { owner } = shareAccess.open(linkRequestOf(request, params.token, "describe"));
       const isShown = sharerName(owner, users.settingsJson(owner.id)) !== undefined;
       const avatar = isShown ? avatars.read(owner.id, SIZE) : undefined;
-      if (avatar === undefined) throw notFound("This picture");
+      if (avatar === undefined) throw notFound(say`This picture was not found.`);
       // Never immutable: the share may end, and the person may hide the name.
       const common = { isImmutable: false, commonHeaders: set.headers, extraHeaders: SHARE_HEADERS };
       return sendAvatar({ request, avatar, size: SIZE, ...common });

@@ -13,6 +13,7 @@ import { presentContextOf } from "../../library/files/present.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { readSharedAlbum, readSharedListing } from "./listing.ts";
@@ -191,7 +192,7 @@ export async function unlock(
   const check = async () => {
     const grant = await shareAccess.unlock(token, password);
     if (grant === undefined) {
-      throw new AppError("bad_credentials", "The password is wrong. Check it and try again.");
+      throw new AppError("bad_credentials", say`The password is wrong. Check it and try again.`);
     }
     return grant;
   };

@@ -7,6 +7,7 @@ import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { Reader } from "../../../db/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import { requireConfirmedEmail } from "../../accounts/users/confirmed-email.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import type { UserService } from "../../accounts/users/service.ts";
@@ -70,7 +71,7 @@ export class ShareService {
     this.#find(user, target);
     const { password, ...checked } = checkNewShare(settings, target.type, clock.nowMs());
     if (checked.recipientEmailKey === emailKey(user.email)) {
-      throw invalidField("user", "You can't share with your own account. Choose another user.");
+      throw invalidField("user", say`You can't share with your own account. Choose another user.`);
     }
     const passwordHash = password === null ? null : await passwords.hash(password);
     return writer.run((tx) => {
@@ -78,7 +79,7 @@ export class ShareService {
       if (rows.countOf(node) >= SHARES_OF_NODE_MAX) {
         throw new AppError(
           "invalid_request",
-          `This item already has ${SHARES_OF_NODE_MAX} shares. Delete some of them first.`,
+          say`This item already has ${SHARES_OF_NODE_MAX} shares. Delete some of them first.`,
         );
       }
       const { recipientEmailKey } = checked;
@@ -129,7 +130,7 @@ export class ShareService {
   get(user: User, publicId: string): OwnShare {
     const share = this.#own(user, publicId);
     const node = this.#options.targets.find(share);
-    if (node === undefined) throw notFound("This share");
+    if (node === undefined) throw notFound(say`This share was not found.`);
     return { share, node };
   }
 
@@ -195,7 +196,7 @@ export class ShareService {
     const { permissions, targets } = this.#options;
     if (type === "album") {
       const album = targets.findAlbum(permissions.album(user, id, "own").albumId);
-      if (album === undefined) throw notFound("This album");
+      if (album === undefined) throw notFound(say`This album was not found.`);
       return album;
     }
     return type === "file" ? permissions.file(user, id, "own").node : permissions.folder(user, id, "own").node;
@@ -203,7 +204,7 @@ export class ShareService {
 
   #own(user: User, publicId: string): Share {
     const share = this.#options.rows.find(publicId);
-    if (share?.accountId !== user.id) throw notFound("This share");
+    if (share?.accountId !== user.id) throw notFound(say`This share was not found.`);
     return share;
   }
 

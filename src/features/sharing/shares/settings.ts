@@ -2,6 +2,7 @@
 import { isInstant } from "../../../lib/instant.ts";
 import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import { emailKey, parseEmail } from "../../accounts/users/email.ts";
 import {
   type NewShare,
@@ -79,7 +80,7 @@ export function checkChanges(
   if (given.length === 0) {
     throw new AppError(
       "invalid_request",
-      "The request contains no changes. Send at least one field; null clears a field.",
+      say`The request contains no changes. Send at least one field; null clears a field.`,
     );
   }
   if (share.kind === "public") checkPublic(given.map(([field]) => field));
@@ -118,45 +119,46 @@ export function permissionsOf(share: Pick<Share, "kind" | "canWrite">): SharePer
 
 function checkKind(permissions: SharePermissions, hasRecipient: boolean, of: SharedItem["kind"]): NewShare["kind"] {
   if (permissions === "upload") {
-    if (hasRecipient) throw invalidField("permissions", "A drop box can't be limited to one user. Leave out user.");
-    if (of !== "folder") throw invalidField("permissions", "Only a folder can be a drop box. Share a folder instead.");
+    if (hasRecipient) throw invalidField("permissions", say`A drop box can't be limited to one user. Leave out user.`);
+    if (of !== "folder")
+      throw invalidField("permissions", say`Only a folder can be a drop box. Share a folder instead.`);
     return "upload";
   }
   if (permissions === "write" && of === "album") throw invalidField("permissions", ALBUM_IS_READ_ONLY);
   if (permissions === "write" && !hasRecipient) {
-    throw invalidField("permissions", "A public link can't allow changes. To allow changes, share with a user.");
+    throw invalidField("permissions", say`A public link can't allow changes. To allow changes, share with a user.`);
   }
   return hasRecipient ? "account" : "link";
 }
 
-const ALBUM_IS_READ_ONLY = "Others can only view an album. To allow changes, share a folder.";
+const ALBUM_IS_READ_ONLY = say`Others can only view an album. To allow changes, share a folder.`;
 
 /** Rejects settings that do not fit the kind of share. */
 function checkFit(requested: ShareSettings, kind: Share["kind"], of: SharedItem["kind"]): void {
-  const rejectField = (field: keyof ShareSettings, why: string): void => {
+  const rejectField = (field: keyof ShareSettings, why: Message): void => {
     const value = requested[field];
     if (value !== undefined && value !== null && value !== false) throw invalidField(field, why);
   };
   if (kind === "account") {
-    const why = "This setting is only for public links. Leave it out for a share with a user.";
+    const why = say`This setting is only for public links. Leave it out for a share with a user.`;
     for (const field of ["password", "maxDownloads", "hideLocation"] as const) rejectField(field, why);
   }
   if (kind !== "account") {
-    rejectField("versions", "A public link can't show earlier versions. Share with a user, or leave this out.");
+    rejectField("versions", say`A public link can't show earlier versions. Share with a user, or leave this out.`);
   }
   if (kind === "upload") {
-    const why = "This setting is only for downloads, which a drop box does not allow. Leave it out.";
+    const why = say`This setting is only for downloads, which a drop box does not allow. Leave it out.`;
     for (const field of ["maxDownloads", "hideLocation"] as const) rejectField(field, why);
   } else {
-    const why = "This setting is only for drop boxes. Set permissions to upload, or leave it out.";
+    const why = say`This setting is only for drop boxes. Set permissions to upload, or leave it out.`;
     for (const field of ["maxUploadBytes", "maxUploadsPerAddress"] as const) rejectField(field, why);
   }
   if (of === "album") {
-    rejectField("versions", "A share of an album can't show earlier versions. Leave this out.");
+    rejectField("versions", say`A share of an album can't show earlier versions. Leave this out.`);
     if (requested.permissions === "write") throw invalidField("permissions", ALBUM_IS_READ_ONLY);
   }
   if (of !== "file" || kind === "account") {
-    rejectField("pinned", "Only a public link to a file can be pinned to the current version.");
+    rejectField("pinned", say`Only a public link to a file can be pinned to the current version.`);
   }
 }
 
@@ -165,34 +167,34 @@ function checkPublic(fields: readonly string[]): void {
   if (other === undefined) return;
   throw invalidField(
     other,
-    "You can change only the label of a public file's link. For other settings, create a separate link.",
+    say`You can change only the label of a public file's link. For other settings, create a separate link.`,
   );
 }
 
 function checkSamePermissions(share: Share, newPermissions: SharePermissions): void {
   if (newPermissions === permissionsOf(share) || (share.kind === "account" && newPermissions !== "upload")) return;
-  throw invalidField("permissions", "You can't change the permissions of a link. Delete it and create a new one.");
+  throw invalidField("permissions", say`You can't change the permissions of a link. Delete it and create a new one.`);
 }
 
 /** Undefined if neither field is set. */
 function checkExpiry(requested: ShareSettings, nowMs: number): number | null | undefined {
   const { expiresAt, expiresIn } = requested;
   if (typeof expiresAt === "string" && typeof expiresIn === "string") {
-    throw invalidField("expiresIn", "Send either expiresAt or expiresIn, not both.");
+    throw invalidField("expiresIn", say`Send either expiresAt or expiresIn, not both.`);
   }
   if (typeof expiresIn === "string") {
     const ms = parseDuration(expiresIn);
     if (ms === undefined || ms <= 0 || nowMs + ms > LAST_INSTANT_MS) {
-      throw invalidField("expiresIn", 'expiresIn must be a duration, such as "12h" or "7d".');
+      throw invalidField("expiresIn", say`expiresIn must be a duration, such as "12h" or "7d".`);
     }
     return nowMs + ms;
   }
   if (typeof expiresAt === "string") {
     const ms = isCalendarInstant(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
     if (Number.isNaN(ms) || ms > LAST_INSTANT_MS) {
-      throw invalidField("expiresAt", "expiresAt must be an ISO 8601 time, such as 2026-12-31T23:59:59Z.");
+      throw invalidField("expiresAt", say`expiresAt must be an ISO 8601 time, such as 2026-12-31T23:59:59Z.`);
     }
-    if (ms <= nowMs) throw invalidField("expiresAt", "expiresAt is in the past. Choose a future time.");
+    if (ms <= nowMs) throw invalidField("expiresAt", say`expiresAt is in the past. Choose a future time.`);
     return ms;
   }
   return expiresAt === null || expiresIn === null ? null : undefined;
@@ -210,7 +212,7 @@ function checkLabel(label: string | null | undefined): string | null {
   if (text.length > LABEL_CHARACTERS_MAX || !text.isWellFormed() || /\p{Cc}/u.test(text)) {
     throw invalidField(
       "label",
-      `A label can have at most ${LABEL_CHARACTERS_MAX} characters, and no control characters.`,
+      say`A label can have at most ${LABEL_CHARACTERS_MAX} characters, and no control characters.`,
     );
   }
   return text;
@@ -222,7 +224,7 @@ function checkPassword(password: string | null | undefined): string | null {
   if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {
     throw invalidField(
       "password",
-      `The password of a link must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters.`,
+      say`The password of a link must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters.`,
     );
   }
   return password;
@@ -230,7 +232,7 @@ function checkPassword(password: string | null | undefined): string | null {
 
 function checkUploadsPerAddress({ maxUploadsPerAddress }: ShareSettings): number | null {
   if ((maxUploadsPerAddress ?? 0) > UPLOADS_OF_DROP_BOX) {
-    throw invalidField("maxUploadsPerAddress", `maxUploadsPerAddress must be 1 to ${UPLOADS_OF_DROP_BOX}.`);
+    throw invalidField("maxUploadsPerAddress", say`maxUploadsPerAddress must be 1 to ${UPLOADS_OF_DROP_BOX}.`);
   }
   return checkCount(maxUploadsPerAddress, "maxUploadsPerAddress", UPLOADS_OF_DROP_BOX);
 }
@@ -238,7 +240,7 @@ function checkUploadsPerAddress({ maxUploadsPerAddress }: ShareSettings): number
 function checkCount(value: number | null | undefined, field: string, max: number): number | null {
   if (value === undefined || value === null) return null;
   if (!Number.isSafeInteger(value) || value < 1 || value > max) {
-    throw invalidField(field, `${field} must be a whole number of at least 1.`);
+    throw invalidField(field, say`${field} must be a whole number of at least 1.`);
   }
   return value;
 }

@@ -13,6 +13,7 @@ import type { AlbumService } from "../../library/albums/service.ts";
 import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { PasswordGrants } from "./password-grants.ts";
@@ -67,15 +68,15 @@ export class ShareAccess {
     if (isDropBox && (purpose === "list" || purpose === "download")) {
       throw new AppError(
         "share_permission",
-        "This link is a drop box and has no files to show. Upload a file with POST …/upload.",
+        say`This link is a drop box and has no files to show. Upload a file with POST …/upload.`,
       );
     }
     if (!isDropBox && purpose === "upload") {
-      throw new AppError("share_permission", "You can't upload files to this link. It is for viewing only.");
+      throw new AppError("share_permission", say`You can't upload files to this link. It is for viewing only.`);
     }
     // A dropped file belongs to the owner, whose role may no longer allow writing.
     if (isDropBox && owner.role === "viewer") {
-      throw new AppError("share_permission", "This drop box no longer accepts files. Ask the sender.");
+      throw new AppError("share_permission", say`This drop box no longer accepts files. Ask the sender.`);
     }
     return opened;
   }
@@ -91,7 +92,7 @@ export class ShareAccess {
     const opened = share === undefined || share.kind === "account" ? undefined : this.#openNode(token, share);
     if (opened === undefined) throw new AppError("not_found", LINK_NOT_FOUND);
     if (this.#isExpired(opened.share)) {
-      throw new AppError("share_expired", "This link has expired. Ask the sender for a new link.");
+      throw new AppError("share_expired", say`This link has expired. Ask the sender for a new link.`);
     }
     return opened;
   }
@@ -113,32 +114,32 @@ export class ShareAccess {
   file(opened: OpenedShare, fileId: string | undefined): FileNode {
     const { node } = opened;
     if (node.kind === "file") {
-      if (fileId !== undefined && fileId !== node.publicId) throw notFound("This file");
+      if (fileId !== undefined && fileId !== node.publicId) throw notFound(say`This file was not found.`);
       return node;
     }
     const file = fileId === undefined ? undefined : this.#within(opened, fileId);
-    if (file?.kind !== "file") throw notFound("This file");
+    if (file?.kind !== "file") throw notFound(say`This file was not found.`);
     return file;
   }
 
   /** A file or folder in the shared folder or album. @throws AppError not_found | not_a_folder */
   entry(opened: OpenedShare, id: string): TreeNode {
     if (opened.node.kind === "file")
-      throw new AppError("not_a_folder", "This link is for a single file, not a folder.");
+      throw new AppError("not_a_folder", say`This link is for a single file, not a folder.`);
     const found = this.#within(opened, id);
-    if (found === undefined) throw notFound("One of the files");
+    if (found === undefined) throw notFound(say`One of the files was not found.`);
     return found;
   }
 
   /** The folder at a path within the shared folder, whose own path is `/`. @throws AppError not_found | not_a_folder */
   folder({ node, share }: OpenedShare, path: string): FolderNode {
     const { tree } = this.#options;
-    if (node.kind === "file") throw new AppError("not_a_folder", "This link is for a single file, not a folder.");
-    if (node.kind === "album") throw notFound("This folder");
+    if (node.kind === "file") throw new AppError("not_a_folder", say`This link is for a single file, not a folder.`);
+    if (node.kind === "album") throw notFound(say`This folder was not found.`);
     if (path === ROOT_PATH) return node;
     const fullPath = node.path === ROOT_PATH ? path : joinPath(node.path, path.slice(1));
     const folder = tree.findFolderByPath(share.accountId, fullPath);
-    if (folder === undefined || !tree.isWithin(folder, node.id)) throw notFound("This folder");
+    if (folder === undefined || !tree.isWithin(folder, node.id)) throw notFound(say`This folder was not found.`);
     return folder;
   }
 
@@ -172,11 +173,11 @@ export class ShareAccess {
   }
 }
 
-const LINK_NOT_FOUND = "This link was not found. Check that it is complete, or ask the sender for a new link.";
+const LINK_NOT_FOUND = say`This link was not found. Check that it is complete, or ask the sender for a new link.`;
 
 function passwordRequired(): AppError {
   return new AppError(
     "password_required",
-    "This link requires a password. Send it to …/unlock, then send the returned grant as X-Share-Grant.",
+    say`This link requires a password. Send it to …/unlock, then send the returned grant as X-Share-Grant.`,
   );
 }

@@ -8,6 +8,7 @@ import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
 import { queryOf } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { ArchiveSender } from "../../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../../library/archive/service.ts";
@@ -91,9 +92,9 @@ export class ShareDownloads {
     const opened = shareAccess.open(linkRequestOf(request, token, "download"));
     const selectedIds = [...new Set(ids)];
     if (selectedIds.length === 0)
-      throw invalidField("id", "Nothing was selected. Go back and select the files that you want.");
+      throw invalidField("id", say`Nothing was selected. Go back and select the files that you want.`);
     if (selectedIds.length > SELECTION_MAX)
-      throw invalidField("id", `A ZIP can contain at most ${SELECTION_MAX} selected items. Select fewer.`);
+      throw invalidField("id", say`A ZIP can contain at most ${SELECTION_MAX} selected items. Select fewer.`);
     return this.#sendArchive(opened, () => archives.plan(selectedIds.map((id) => shareAccess.entry(opened, id))), {
       request,
       set,
@@ -166,7 +167,7 @@ function rejectHidden({ share }: OpenedShare): void {
   if (!share.hidesLocation) return;
   throw new AppError(
     "share_permission",
-    "This link removes location data, so you can't download a ZIP. Download the files one by one.",
+    say`This link removes location data, so you can't download a ZIP. Download the files one by one.`,
   );
 }
 

@@ -21,6 +21,7 @@ import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
 import { summarizeFile } from "../../../tree/model/file-summary.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { StrippedPhotos } from "./stripped-photos.ts";
 import type { ShareAccess } from "./share-access.ts";
 import { hasCameraData, shownName } from "./shown-name.ts";
@@ -114,7 +115,7 @@ export class ShareSender {
    */
   async sendPicture(opened: OpenedShare, file: FileNode, contentRequest: ShareContentRequest): Promise<Response> {
     const thumbnail = await this.#sendThumbnail(opened, file, "medium", contentRequest);
-    if (thumbnail === undefined) throw notFound("This picture");
+    if (thumbnail === undefined) throw notFound(say`This picture was not found.`);
     return thumbnail;
   }
 
@@ -218,7 +219,7 @@ export class ShareSender {
     if (preview !== undefined) return { ...preview, fileName: `${fileName.replace(/\.[^.]*$/, "")}.webp` };
     throw new AppError(
       "share_permission",
-      "This file can't be shared without its location data. Ask the owner for the file.",
+      say`This file can't be shared without its location data. Ask the owner for the file.`,
     );
   }
 
@@ -252,7 +253,7 @@ export class ShareSender {
     const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
     if (found.state === "none") return undefined;
     if (found.state === "pending") {
-      throw new AppError("thumbnail_pending", "The thumbnail is not ready. Try again in a few seconds.");
+      throw new AppError("thumbnail_pending", say`The thumbnail is not ready. Try again in a few seconds.`);
     }
     const { path, sizeBytes }: DerivedFile = found;
     return {

@@ -10,6 +10,7 @@ import type { Events } from "../../../events/events.ts";
 import { WriteBehind } from "../../../jobs/write-behind.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
+import { say } from "../../../translations/say.ts";
 import type { ShareRows } from "./queries.ts";
 import type { Share } from "./types.ts";
 
@@ -124,7 +125,7 @@ export class ShareStatistics {
 
   #current(share: Share): Share {
     const current = this.#options.rows.findById(share.id);
-    if (current?.publicId !== share.publicId) throw new AppError("not_found", "This link no longer exists.");
+    if (current?.publicId !== share.publicId) throw new AppError("not_found", say`This link no longer exists.`);
     return current;
   }
 
@@ -165,5 +166,5 @@ export class ShareStatistics {
 
 /** The error when all allowed downloads are taken. */
 export function usedUp(): AppError {
-  return new AppError("share_used_up", "This link has reached its download limit. Ask the sender for a new link.");
+  return new AppError("share_used_up", say`This link has reached its download limit. Ask the sender for a new link.`);
 }

@@ -8,12 +8,14 @@ import type { BlobStore } from "../../../blobs/blob-store.ts";
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
+import { errorCode } from "../../../lib/error.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { HistoryService } from "../../library/history/service.ts";
 import type { MediaInfoService } from "../../media/metadata/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { describeTargetError } from "./content-writer.ts";
 import { ExportedAccount, type ExportedAccountOptions } from "./exported-account.ts";
@@ -32,7 +34,6 @@ import type {
   WriteJob,
   WriteResult,
 } from "./types.ts";
-import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link Exporter}. */
 interface ExporterOptions extends ExportedAccountOptions {
@@ -168,10 +169,9 @@ class ExportRun {
 
   /** Reads the current state, in one snapshot. */
   async #planCurrent(): Promise<void> {
-    const { tree } = this.#options;
-    const folder = tree.findFolderByPath(this.#user.id, this.#request.folder);
-    if (folder === undefined) throw notFound(`The folder "${this.#request.folder}"`);
-    await tree.walk([folder.id], (node, { parent }) => {
+    const folder = this.#options.tree.findFolderByPath(this.#user.id, this.#request.folder);
+    if (folder === undefined) throw notFound(say`The folder "${this.#request.folder}" was not found.`);
+    await this.#options.tree.walk([folder.id], (node, { parent }) => {
       const { id, name, sizeBytes, digest } = node;
       if (digest === null) return this.#addFolder(id, name, parent);
       this.#addFile(id, name, parent, {
@@ -389,8 +389,8 @@ class ExportRun {
       this.#counts.writtenBytes += item.job.sizeBytes;
     }
     const { sidecar } = item.job;
-    const isCounted = sidecar !== undefined && "written" in result && result.sidecar !== undefined;
-    if (isCounted) this.#sidecars?.count(sidecar, item.path, result.sidecar);
+    if (sidecar === undefined || !("written" in result) || result.sidecar === undefined) return;
+    this.#sidecars?.count(sidecar, item.path, result.sidecar);
   }
 
   #addProblem(path: string, reason: TransferReason, message: string): void {

@@ -1,5 +1,6 @@
 import { AppError } from "../../../errors.ts";
 import { joinPath } from "../../../lib/path.ts";
+import { sayText } from "../../../translations/say.ts";
 import type { SourceFile } from "./source-walk.ts";
 import type { ImportReport, TransferProblem, TransferReason } from "./types.ts";
 
@@ -77,6 +78,8 @@ export class ImportProgress {
 /** The operator who imports can free space; the text of the reservation is for people who upload. */
 export function explainFullDisk(error: unknown): unknown {
   if (!(error instanceof AppError) || error.reason !== "disk_full") return error;
-  const text = "Not enough disk space for the next files. Free some space, then run the command again to continue.";
+  const text = sayText(
+    "Not enough disk space for the next files. Free some space, then run the command again to continue.",
+  );
   return new AppError("disk_full", text, error.details, error);
 }

@@ -15,6 +15,7 @@ import { AppError } from "../../../errors.ts";
 import { joinPath } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import type { RemoteStoreService } from "../remote-store/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
@@ -78,7 +79,7 @@ export class Importer {
    */
   async run(user: User, request: ImportRequest): Promise<ImportReport> {
     if (fs.statSync(request.source, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new AppError("not_found", `Folder ${request.source} does not exist. Specify the folder to import.`);
+      throw new AppError("not_found", say`Folder ${request.source} does not exist. Specify the folder to import.`);
     }
     const { dataDir } = this.#options;
     const pool = request.isDryRun ? undefined : new TransferPool(dataDir, new Layout(dataDir).root);

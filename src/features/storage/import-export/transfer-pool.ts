@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { translateDiskError } from "../../../blobs/disk.ts";
 import { AppError } from "../../../errors.ts";
+import { sayText } from "../../../translations/say.ts";
 import type { TransferReply, TransferRequest } from "./transfer.worker.ts";
 import type { ImportJob, ImportResult, WriteJob, WriteResult } from "./types.ts";
 
@@ -113,5 +114,5 @@ function describeFailure(error: Error): AppError {
   const { reason } = translateDiskError(error);
   const what =
     reason === "disk_full" ? "The disk is full. Free some space" : `The disk failed (${error.message}). Check the disk`;
-  return new AppError(reason, `${what}, then run the command again to continue.`, {}, error);
+  return new AppError(reason, sayText(`${what}, then run the command again to continue.`), {}, error);
 }

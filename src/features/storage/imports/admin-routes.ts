@@ -2,6 +2,7 @@
 import { notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
+import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -40,7 +41,7 @@ export function adminImportRoutes({ imports, users, guard }: AdminImportRoutesOp
       },
       async ({ body, set }) => {
         const user = users.findByPublicId(body.userId);
-        if (user === undefined) throw notFound("This account");
+        if (user === undefined) throw notFound(say`This account was not found.`);
         const newImport = await readAdminStart(imports.importsFolder, user, body);
         const run = await imports.start(newImport, undefined);
         set.status = 202;

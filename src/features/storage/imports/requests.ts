@@ -5,6 +5,7 @@ import { queryOf, readInteger } from "../../../http/fields.ts";
 import { paginate, type Pagination } from "../../../http/envelope.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { Outbound } from "../../../net/outbound.ts";
+import { say, sayText } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { AdminStartBody, StartBody } from "./model.ts";
@@ -43,11 +44,11 @@ export async function readAdminStart(
   body: Static<typeof AdminStartBody>,
 ): Promise<NewImport> {
   const { kind, folder, path, restoreDeleted: restoresDeleted = false } = body;
-  if (importsFolder === null) throw notFound("A folder for imports");
+  if (importsFolder === null) throw notFound(say`A folder for imports was not found.`);
   try {
     await confinedPath(importsFolder, path);
   } catch (error) {
-    throw error instanceof SourceError ? invalidField("path", error.message) : error;
+    throw error instanceof SourceError ? invalidField("path", sayText(error.message)) : error;
   }
   const request = { folder: targetFolder(kind, folder), restoresDeleted, paths: [path] };
   return { accountId: user.id, kind, origin: "administrator", source: path, request };
@@ -68,19 +69,19 @@ function targetFolder(kind: SourceKind, folder: string | undefined): string {
 }
 
 function readArchives({ permissions }: StartRequestOptions, user: User, { fileIds = [] }: Start) {
-  if (fileIds.length === 0) throw invalidField("fileIds", "Choose the archives of Google Takeout in your files.");
+  if (fileIds.length === 0) throw invalidField("fileIds", say`Choose the archives of Google Takeout in your files.`);
   const ids = [...new Set(fileIds)];
   const names = ids.map((id) => permissions.file(user, id, "read").node.name);
   const other = names.find((name) => !isArchiveName(name));
   if (other === undefined) return { fileIds: ids, names };
-  throw invalidField("fileIds", `"${other}" is not an archive of Google Takeout. Choose its .zip or .tgz files.`);
+  throw invalidField("fileIds", say`"${other}" is not an archive of Google Takeout. Choose its .zip or .tgz files.`);
 }
 
 async function readServer({ outbound }: StartRequestOptions, { kind, url, username, secret }: Start) {
-  if (url === undefined) throw invalidField("url", "Enter the address of the other system.");
+  if (url === undefined) throw invalidField("url", say`Enter the address of the other system.`);
   await outbound.checkTarget(url, "url");
-  if (secret === undefined) throw invalidField("secret", "Enter the app password or the API key.");
-  if (kind === "nextcloud" && (username ?? "") === "") throw invalidField("username", "Enter the user name.");
+  if (secret === undefined) throw invalidField("secret", say`Enter the app password or the API key.`);
+  if (kind === "nextcloud" && (username ?? "") === "") throw invalidField("username", say`Enter the user name.`);
   return { url, username };
 }
 

@@ -7,6 +7,7 @@ import { AppError, invalidField, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { FairQueue } from "../../../lib/fair-queue.ts";
 import type { Log } from "../../../lib/log.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import { conductRun, describeEnd, openRun, RunStop } from "./conduct-run.ts";
@@ -96,14 +97,14 @@ export class ImportService {
   /** A run of the account. @throws AppError not_found */
   get(user: User, publicId: string): ImportRun {
     const run = this.#options.runs.find(publicId);
-    if (run?.accountId !== user.id) throw notFound("This import");
+    if (run?.accountId !== user.id) throw notFound(say`This import was not found.`);
     return run;
   }
 
   /** A run of any account. @throws AppError not_found */
   getAny(publicId: string): ImportRun {
     const run = this.#options.runs.find(publicId);
-    if (run === undefined) throw notFound("This import");
+    if (run === undefined) throw notFound(say`This import was not found.`);
     return run;
   }
 
@@ -133,13 +134,17 @@ export class ImportService {
 
   /** Pauses a run. @throws AppError import_state if it does not wait or run here */
   async pause(run: ImportRun): Promise<ImportRun> {
-    await this.#stop(this.#active.get(run.id) ?? rejectState(run, "paused"), "paused");
+    await this.#stop(
+      this.#active.get(run.id) ?? rejectState(run, say`This import can't be paused in its present state.`),
+      "paused",
+    );
     return this.getAny(run.publicId);
   }
 
   /** Continues a run. @throws AppError import_state; invalid_field without the secret that it needs */
   async resume(run: ImportRun, secret: string | undefined): Promise<ImportRun> {
-    if (!RESUMABLE.has(run.state) || run.origin === "command") rejectState(run, "resumed");
+    if (!RESUMABLE.has(run.state) || run.origin === "command")
+      rejectState(run, say`This import can't be resumed in its present state.`);
     this.#rejectSecond(run.accountId);
     return this.#restart(run, secret);
   }
@@ -152,7 +157,7 @@ export class ImportService {
     else if (RESUMABLE.has(run.state)) {
       const change = { state: "canceled", message: null, counts: run.counts } as const;
       await writer.run(() => runs.change(run.id, change, clock.nowMs()));
-    } else rejectState(run, "canceled");
+    } else rejectState(run, say`This import can't be canceled in its present state.`);
     this.#secrets.delete(run.id);
     return this.getAny(run.publicId);
   }
@@ -171,13 +176,14 @@ export class ImportService {
   #rejectSecond(accountId: number): void {
     const hasActive = [...this.#active.values()].some(({ run }) => run.accountId === accountId);
     if (!hasActive && !this.#isClosed) return;
-    throw new AppError("import_state", "Another import of this account is running. Wait until it has ended.");
+    throw new AppError("import_state", say`Another import of this account is running. Wait until it has ended.`);
   }
 
   async #restart(run: ImportRun, secret: string | undefined): Promise<ImportRun> {
     const { runs, writer, clock } = this.#options;
     if (secret !== undefined) this.#secrets.set(run.id, secret);
-    if (this.needsSecret(run)) throw invalidField("secret", "Enter the password or the API key of the other system.");
+    if (this.needsSecret(run))
+      throw invalidField("secret", say`Enter the password or the API key of the other system.`);
     const waiting = this.#launch(run);
     await writer.run(() => {
       // It may run already.
@@ -260,7 +266,7 @@ export class ImportService {
 }
 
 function tooMany(): AppError {
-  return new AppError("overloaded", "Too many imports are waiting. Try again later.");
+  return new AppError("overloaded", say`Too many imports are waiting. Try again later.`);
 }
 
 function mayImport({ disabledAtMs, role }: User): boolean {
@@ -268,7 +274,7 @@ function mayImport({ disabledAtMs, role }: User): boolean {
 }
 
 /** @throws AppError import_state */
-function rejectState({ state, origin }: ImportRun, change: string): never {
-  const hint = origin === "command" ? " It was started by a command: stop or repeat that." : "";
-  throw new AppError("import_state", `An import that is ${state} can't be ${change}.${hint}`, { state });
+function rejectState({ state, origin }: ImportRun, what: Message): never {
+  const message = origin === "command" ? say`${what} It was started by a command: stop or repeat that.` : what;
+  throw new AppError("import_state", message, { state });
 }

@@ -6,6 +6,7 @@ import { S3Error } from "../../../blobs/s3/error.ts";
 import { AppError } from "../../../errors.ts";
 import { FairQueue } from "../../../lib/fair-queue.ts";
 import type { Log } from "../../../lib/log.ts";
+import { say } from "../../../translations/say.ts";
 import type { BlobMover } from "./mover.ts";
 import type { RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
@@ -79,7 +80,7 @@ export class ImmediateSender {
       log.error("A new blob could not be read back when it was sent to the bucket.", { error });
       throw new AppError(
         "storage_error",
-        "The server could not store the file correctly. Try again, or ask your administrator to check the disk.",
+        say`The server could not store the file correctly. Try again, or ask your administrator to check the disk.`,
       );
     }
   }
@@ -88,12 +89,12 @@ export class ImmediateSender {
 function unavailable(cause?: unknown): AppError {
   return new AppError(
     "provider_unavailable",
-    "The server cannot store files safely right now. Try again in a minute.",
+    say`The server cannot store files safely right now. Try again in a minute.`,
     { retryAfter: RETRY_AFTER_S },
     cause,
   );
 }
 
 function tooMany(): AppError {
-  return new AppError("overloaded", "Too many files are waiting to be stored. Try again in a few seconds.");
+  return new AppError("overloaded", say`Too many files are waiting to be stored. Try again in a few seconds.`);
 }

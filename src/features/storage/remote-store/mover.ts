@@ -14,6 +14,7 @@ import { rows as rowsOf } from "../../../db/reader.ts";
 import type { Reading } from "../integrity/types.ts";
 import { AppError } from "../../../errors.ts";
 import type { Log } from "../../../lib/log.ts";
+import { say } from "../../../translations/say.ts";
 import { claim, claimIfFree, foreignBucket, type Owner, type Ownership } from "./owner.ts";
 import { LocalCache, type LocalCacheOptions } from "./local-cache.ts";
 import { REMOTE_ONLY, DAMAGED_LOCAL, MARKED, REMOTE, TO_RESEND, UNSENT, UNSENT_COUNT, ORPHANS } from "./queries.ts";
@@ -257,8 +258,7 @@ export class BlobMover {
     if ((await this.checkBucket()) === "ours") return;
     throw new AppError(
       "invalid_request",
-      "Another copy of this data directory uses the bucket, so nothing " +
-        "was removed. If that copy is gone, run: larder blobs claim",
+      say`Another copy of this data directory uses the bucket, so nothing was removed. If that copy is gone, run: larder blobs claim`,
     );
   }
 

@@ -12,6 +12,7 @@ import { AppError } from "../../../errors.ts";
 import { WriteBehind } from "../../../jobs/write-behind.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
+import { say } from "../../../translations/say.ts";
 import type { Outage } from "./outage-watch.ts";
 import type { RemoteRows } from "./queries.ts";
 
@@ -223,7 +224,7 @@ export class RemoteContents implements RemoteStore {
 function unavailable(cause?: unknown): AppError {
   return new AppError(
     "provider_unavailable",
-    "This file is temporarily unavailable. Try again in a minute.",
+    say`This file is temporarily unavailable. Try again in a minute.`,
     { retryAfter: RETRY_AFTER_S },
     cause,
   );

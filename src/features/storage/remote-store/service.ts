@@ -4,6 +4,7 @@ import { StartupError } from "../../../config/startup-error.ts";
 import { AppError } from "../../../errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Digest } from "../../../blobs/digest.ts";
+import { say } from "../../../translations/say.ts";
 import type { ImmediateSender } from "./immediate-sender.ts";
 import type { BlobMover, MoveResult } from "./mover.ts";
 import { CACHED, type RemoteRows, TOTALS } from "./queries.ts";
@@ -263,6 +264,6 @@ function contradiction(target: "s3" | "disk"): AppError {
   const current = target === "s3" ? "disk" : "s3";
   return new AppError(
     "invalid_request",
-    `The setting blobs.store is ${current}, so blobs would be moved back. Set it to ${target} first.`,
+    say`The setting blobs.store is ${current}, so blobs would be moved back. Set it to ${target} first.`,
   );
 }

@@ -4,6 +4,7 @@
  * owner has that change.
  */
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { Lease, Replica, WriteFence } from "./types.ts";
 
 /** Dependencies of {@link openWriteFence}. */
@@ -79,7 +80,7 @@ class BucketFence implements WriteFence {
 export function notConfirmed(cause?: unknown): AppError {
   return new AppError(
     "provider_unavailable",
-    "The server cannot confirm changes right now. Try again in a few seconds.",
+    say`The server cannot confirm changes right now. Try again in a few seconds.`,
     { retryAfter: RETRY_AFTER_S },
     cause,
   );

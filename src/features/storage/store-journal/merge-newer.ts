@@ -12,6 +12,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import { type MergeResult, AccountMerge } from "./account-merge.ts";
 import { BlobFinder } from "./blob-finder.ts";
@@ -194,7 +195,7 @@ async function chooseAccounts(
   }
   if (email === undefined || chosen.length > 0) return chosen;
   if (sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(email)) !== null) return [];
-  throw new AppError("not_found", `No account found for ${email}.`);
+  throw new AppError("not_found", say`No account found for ${email}.`);
 }
 
 function bareAccount(account: string, email: string): AccountRecord {

@@ -12,6 +12,7 @@ import { migrate } from "../../../db/migrate.ts";
 import { AppError } from "../../../errors.ts";
 import { silentLog } from "../../../lib/log.ts";
 import { beginNodeEpoch } from "../../../tree/tables/node-epochs.ts";
+import { say } from "../../../translations/say.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import { nameKey } from "../../accounts/users/service.ts";
 import { putAvatar } from "./avatar-rows.ts";
@@ -153,7 +154,7 @@ function findRecipient(accounts: readonly AccountRecord[], email: string | undef
   if (email === undefined) return undefined;
   const found = accounts.find((account) => emailKey(account.email) === emailKey(email));
   if (found !== undefined) return found;
-  throw new AppError("not_found", `The metadata journal has no account ${email}.`);
+  throw new AppError("not_found", say`The metadata journal has no account ${email}.`);
 }
 
 async function describeOrphans(sqlite: Database, layout: Layout, by: string): Promise<FileRecord[]> {

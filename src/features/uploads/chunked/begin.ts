@@ -2,12 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
-import { AppError, withPlan, invalidField, notFound } from "../../../errors.ts";
+import { AppError, withPlan, invalidField, notFound, needsMoreSpace } from "../../../errors.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
 import { newId } from "../../../lib/id.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say, size } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { planChunks } from "./chunk-plan.ts";
 import { deletedByYou, findSameFile, type KnownContents, type PlannedName } from "./known-contents.ts";
@@ -92,7 +93,7 @@ export class SessionStarter {
       if (outcome instanceof AppError || allowed-- > 0) return outcome;
       return (
         rejection ??
-        new AppError("rate_limited", "The request contains too many files. Send the rest in another request.")
+        new AppError("rate_limited", say`The request contains too many files. Send the rest in another request.`)
       );
     });
     const nowMs = store.clock.nowMs();
@@ -136,7 +137,7 @@ export class SessionStarter {
     if (limit !== null && entry.size > limit) {
       throw new AppError(
         "file_too_large",
-        `A file can have at most ${limit} bytes on the ${plan} plan. Send a smaller file.`,
+        say`A file can have at most ${size(limit)} on the ${plan} plan. Send a smaller file.`,
         { limit, plan },
       );
     }
@@ -144,7 +145,7 @@ export class SessionStarter {
     const digest = entry.checksum === undefined ? undefined : parseChecksum(entry.checksum);
     const baseDigest = entry.baseChecksum === undefined ? undefined : parseChecksum(entry.baseChecksum, "baseChecksum");
     if (entry.fileId !== undefined && tree.findFile(user.id, entry.fileId) === undefined)
-      throw notFound("The file to replace");
+      throw notFound(say`The file to replace was not found.`);
     const isAlreadyStored = digest !== undefined && contents.isStored(user.id, digest, entry.size);
     const isAutomatic = entry.automatic ?? options.isAutomatic;
     if (isAutomatic && digest !== undefined && !isAlreadyStored && contents.wasDeleted(user.id, digest)) {
@@ -309,7 +310,7 @@ export class SessionStarter {
 export function checkRetries(maxRetries: number | undefined): number {
   if (maxRetries === undefined) return 3;
   if (Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= 20) return maxRetries;
-  throw invalidField("uploadOptions.maxRetries", "maxRetries must be a whole number from 0 to 20.");
+  throw invalidField("uploadOptions.maxRetries", say`maxRetries must be a whole number from 0 to 20.`);
 }
 
 /** Whether the account already has the file that would be created. */
@@ -330,19 +331,17 @@ function withPlanInError(plan: string, check: () => void): void {
 }
 
 function quotaExceeded({ quotaBytes, plan }: StorageLimits, required: number, freeBytes: number): AppError {
-  return new AppError(
-    "quota_exceeded",
-    `This needs ${required} bytes, but you have ${Math.max(0, freeBytes)} of ` +
-      `${quotaBytes} bytes left. Delete files, or ask your administrator for more storage.`,
-    { limit: quotaBytes, required, plan },
-  );
+  return new AppError("quota_exceeded", needsMoreSpace(required, freeBytes, quotaBytes ?? 0), {
+    limit: quotaBytes,
+    required,
+    plan,
+  });
 }
 
 function tooManyChunks(): AppError {
   return new AppError(
     "chunk_size",
-    `A request can plan at most ${CHUNKS_PER_CALL_MAX} chunks. ` +
-      "Choose larger chunks, or plan the rest in another request.",
+    say`A request can plan at most ${CHUNKS_PER_CALL_MAX} chunks. Choose larger chunks, or plan the rest in another request.`,
     { field: "uploadOptions.chunkSize", limit: CHUNKS_PER_CALL_MAX },
   );
 }

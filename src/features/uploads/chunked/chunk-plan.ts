@@ -1,5 +1,6 @@
 /** Divides files into chunks, and tracks which of them are stored. */
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -32,7 +33,7 @@ export function checkChunkSize(sizeBytes: number | undefined): number {
   if (Number.isInteger(sizeBytes) && sizeBytes >= CHUNK_BYTES_MIN && sizeBytes <= CHUNK_BYTES_MAX) return sizeBytes;
   throw new AppError(
     "chunk_size",
-    `A chunk must have ${CHUNK_BYTES_MIN} to ${CHUNK_BYTES_MAX} bytes. Choose another size, or leave it out.`,
+    say`A chunk must have ${CHUNK_BYTES_MIN} to ${CHUNK_BYTES_MAX} bytes. Choose another size, or leave it out.`,
     { field: "uploadOptions.chunkSize", min: CHUNK_BYTES_MIN, max: CHUNK_BYTES_MAX },
   );
 }
@@ -44,11 +45,11 @@ export function planChunks(sizeBytes: number, chunkSizeBytes: number): ChunkPlan
   const smallest = Math.ceil(sizeBytes / CHUNKS_MAX);
   const advice =
     smallest <= CHUNK_BYTES_MAX
-      ? `Choose chunks of at least ${smallest} bytes.`
-      : `A chunked upload can have at most ${CHUNKS_MAX * CHUNK_BYTES_MAX} bytes.`;
+      ? say`Choose chunks of at least ${smallest} bytes.`
+      : say`A chunked upload can have at most ${CHUNKS_MAX * CHUNK_BYTES_MAX} bytes.`;
   throw new AppError(
     "chunk_size",
-    `The file would have ${totalChunks} chunks, but at most ${CHUNKS_MAX} are allowed. ${advice}`,
+    say`The file would have ${totalChunks} chunks, but at most ${CHUNKS_MAX} are allowed. ${advice}`,
     {
       field: "uploadOptions.chunkSize",
       min: smallest,

@@ -6,6 +6,7 @@
 import type { ReplacementFile, StagedFile } from "../../../blobs/staging.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import type { ActiveUpload, IncomingChunk } from "./active.ts";
 import type { ChunkSpan } from "./chunk-plan.ts";
@@ -134,7 +135,7 @@ export class ChunkWriter {
     if (!this.#entry.isSuperseded) return;
     throw new AppError(
       "upload_state",
-      "Another request is sending this chunk, or the upload has ended. Check the upload's status.",
+      say`Another request is sending this chunk, or the upload has ended. Check the upload's status.`,
     );
   }
 }

@@ -12,6 +12,7 @@ import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import { summarizeFile } from "../../../tree/model/file-summary.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, StoredBlob } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { ActiveUpload } from "./active.ts";
 import { type ExifData, EXIF_HEAD_BYTES, readExif } from "../../media/metadata/exif.ts";
@@ -95,7 +96,7 @@ export class Completer {
 
   #fileOf(upload: Upload): FileNode {
     const file = upload.fileId === undefined ? undefined : this.#options.tree.findFile(upload.accountId, upload.fileId);
-    if (file === undefined) throw notFound("The uploaded file");
+    if (file === undefined) throw notFound(say`The uploaded file was not found.`);
     return file;
   }
 
@@ -137,7 +138,7 @@ export class Completer {
     if (sizeBytes === 0) {
       const incoming = blobs.begin({
         limitBytes: 0,
-        tooLarge: () => new AppError("file_too_large", "The body must be empty."),
+        tooLarge: () => new AppError("file_too_large", say`The body must be empty.`),
       });
       try {
         checkDigests(upload, digest, incoming.digest());
@@ -170,8 +171,7 @@ export class Completer {
       const missingChunks = chunks.list(false);
       throw new AppError(
         "upload_state",
-        `${missingChunks.length} of ${upload.totalChunks} chunks are ` +
-          "missing. Send them, then complete the upload again.",
+        say`${missingChunks.length} of ${upload.totalChunks} chunks are missing. Send them, then complete the upload again.`,
         { missingChunks },
       );
     }
@@ -190,7 +190,7 @@ export class Completer {
     const upload = store.getOpen(id);
     const { accountId, deviceId, sizeBytes, publicId } = upload;
     if (content.lease === undefined && !contents.isStored(accountId, content.blob.digest, sizeBytes)) {
-      throw new AppError("upload_state", "The server no longer has this file content. Send the chunks.", {
+      throw new AppError("upload_state", say`The server no longer has this file content. Send the chunks.`, {
         missingChunks: store.activeOf(upload).chunks.list(false),
       });
     }
@@ -248,7 +248,7 @@ export class Completer {
     if (current === undefined || (baseDigest !== undefined && current.digest !== baseDigest)) {
       throw new AppError(
         "version_conflict",
-        "The file was changed or deleted since you last synced. Sync, then resolve the conflict.",
+        say`The file was changed or deleted since you last synced. Sync, then resolve the conflict.`,
         { fileId: targetId, ...(current !== undefined && { checksum: toChecksum(current.digest) }) },
       );
     }
@@ -280,7 +280,7 @@ function checkDigests(upload: Upload, atCompletion: Digest | undefined, actual: 
   if (expected === undefined) return;
   throw new AppError(
     "checksum_mismatch",
-    "The uploaded data does not match its checksum. Compare the chunks, then send the wrong ones again.",
+    say`The uploaded data does not match its checksum. Compare the chunks, then send the wrong ones again.`,
     { field: "checksum", expected: toChecksum(expected), actual: toChecksum(actual) },
   );
 }

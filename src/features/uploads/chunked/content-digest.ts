@@ -1,5 +1,6 @@
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import { invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 
 /**
  * The sha256 in a Content-Digest header (RFC 9530 §2): `sha-256=:<base64>:`, alone or with others. Undefined if it
@@ -15,7 +16,7 @@ export function readContentDigest(header: string | null): Digest | undefined {
   if (bytes?.length !== 32) {
     throw invalidField(
       "Content-Digest",
-      "Content-Digest must be sha-256=: followed by the digest in base64 and a colon.",
+      say`Content-Digest must be sha-256=: followed by the digest in base64 and a colon.`,
     );
   }
   return digestFromBytes(bytes);

@@ -5,6 +5,7 @@ import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, OnConflict } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 
 /** Facts about content that an account stores or stored. */
 export interface KnownContents {
@@ -44,7 +45,7 @@ export function findSameFile(
 export function deletedByYou(digest: Digest): AppError {
   return new AppError(
     "deleted_by_you",
-    "You deleted this file, so it is not backed up again automatically. To restore it, upload it manually.",
+    say`You deleted this file, so it is not backed up again automatically. To restore it, upload it manually.`,
     { checksum: toChecksum(digest) },
   );
 }

@@ -1,8 +1,9 @@
 import { errorItem } from "../../../http/error-response.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { spanOf } from "./chunk-plan.ts";
 import type { UploadScope } from "./signatures.ts";
-import type { PlannedFile, PlannedSession, Upload, UploadProgress } from "./types.ts";
+import type { PlannedSession, Upload, UploadProgress } from "./types.ts";
 
 /** Returns the signature of an address. */
 export type Sign = (upload: Upload, scope: UploadScope) => string;
@@ -11,11 +12,13 @@ export type Sign = (upload: Upload, scope: UploadScope) => string;
 const ADDRESSES_PER_TURN = 1_000;
 
 /** An upload session. Yields to the event loop if there are many chunks. */
-export async function presentSession(session: PlannedSession, baseUrl: string, sign: Sign) {
+export async function presentSession(session: PlannedSession, request: Request, sign: Sign) {
   const files = [];
+  const { baseUrl } = requestContextOf(request);
   let addresses = 0;
   for (const file of session.files) {
-    files.push(presentPlanned(file, baseUrl, sign));
+    if ("error" in file) files.push({ localId: file.localId, error: errorItem(file.error, request) });
+    else files.push(presentPlanned(file, baseUrl, sign));
     addresses += "upload" in file ? file.upload.totalChunks : 1;
     if (addresses < ADDRESSES_PER_TURN) continue;
     addresses = 0;
@@ -30,10 +33,12 @@ export async function presentSession(session: PlannedSession, baseUrl: string, s
   };
 }
 
-function presentPlanned(file: PlannedFile, baseUrl: string, sign: Sign) {
-  const { localId } = file;
-  if ("error" in file) return { localId, error: errorItem(file.error) };
-  const { upload, completedChunks, isAlreadyStored } = file;
+function presentPlanned(
+  file: Extract<PlannedSession["files"][number], { upload: Upload }>,
+  baseUrl: string,
+  sign: Sign,
+) {
+  const { localId, upload, completedChunks, isAlreadyStored } = file;
   const { publicId: uploadId, totalChunks, chunkSizeBytes: chunkSize } = upload;
   const base = `${baseUrl}/api/mobile/upload/${uploadId}`;
   const chunks = Array.from({ length: totalChunks }, (_, index) => {

@@ -5,6 +5,7 @@
  */
 import { type Digest, toChecksum, toDigest } from "../../../blobs/digest.ts";
 import { AppError, notFound } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import type { ActiveUpload } from "./active.ts";
 import { type ChunkSpan, spanOf } from "./chunk-plan.ts";
@@ -63,7 +64,7 @@ export class ChunkReceiver {
     const { scope, declaredBytes } = request;
     const span: ChunkSpan | undefined =
       scope === "whole" ? { index: 0, offset: 0, lengthBytes: upload.sizeBytes } : spanOf(upload, scope);
-    if (span === undefined) throw notFound("This chunk");
+    if (span === undefined) throw notFound(say`This chunk was not found.`);
     if (declaredBytes !== undefined && declaredBytes !== span.lengthBytes)
       throw wrongLength(scope, span, declaredBytes);
     const active = await this.ready(upload);
@@ -216,13 +217,13 @@ export class ChunkReceiver {
 
 function rejectCompleting({ completing }: ActiveUpload): void {
   if (completing === undefined) return;
-  throw new AppError("upload_state", "This upload is being completed. Check its status in a few seconds.");
+  throw new AppError("upload_state", say`This upload is being completed. Check its status in a few seconds.`);
 }
 
 function checkContentDigest(expected: Digest, hasher: Bun.CryptoHasher): void {
   const actual = toDigest(hasher.digest("hex"));
   if (actual === expected) return;
-  throw new AppError("checksum_mismatch", "The received data does not match Content-Digest. Send it again.", {
+  throw new AppError("checksum_mismatch", say`The received data does not match Content-Digest. Send it again.`, {
     field: "Content-Digest",
     expected: toChecksum(expected),
     actual: toChecksum(actual),
@@ -230,14 +231,13 @@ function checkContentDigest(expected: Digest, hasher: Bun.CryptoHasher): void {
 }
 
 function wrongLength(scope: UploadScope, { index, lengthBytes }: ChunkSpan, gotBytes: number): AppError {
-  const what = scope === "whole" ? "The file" : `Chunk ${index}`;
-  return new AppError(
-    "chunk_size",
-    `${what} must have ${lengthBytes} bytes, but ${gotBytes} were received. Send it again.`,
-    {
-      expected: lengthBytes,
-      actual: gotBytes,
-      ...(scope !== "whole" && { index }),
-    },
-  );
+  const message =
+    scope === "whole"
+      ? say`The file must have ${lengthBytes} bytes, but ${gotBytes} were received. Send it again.`
+      : say`Chunk ${index} must have ${lengthBytes} bytes, but ${gotBytes} were received. Send it again.`;
+  return new AppError("chunk_size", message, {
+    expected: lengthBytes,
+    actual: gotBytes,
+    ...(scope !== "whole" && { index }),
+  });
 }

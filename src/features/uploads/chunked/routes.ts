@@ -12,6 +12,7 @@ import { readUploadFields } from "../../library/files/upload-form.ts";
 import { keyedRequest } from "../../library/idempotency/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -89,11 +90,7 @@ export function uploadRoutes({ uploads, files, rateGate, guard, hasThumbnail }: 
         const sender = { user: principal.user, device: deviceOf(principal) };
         const options = readOptions(body.uploadOptions ?? {}, () => count(0));
         const session = await uploads.begin(sender, body.files, options, count);
-        return ok(
-          await presentSession(session, requestContextOf(request).baseUrl, (upload, scope) =>
-            uploads.sign(upload, scope),
-          ),
-        );
+        return ok(await presentSession(session, request, (upload, scope) => uploads.sign(upload, scope)));
       },
     );
 }
@@ -209,7 +206,7 @@ function signatureOf(query: string): string | undefined {
 }
 
 function readIndex(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw notFound("This chunk");
+  if (!/^\d{1,9}$/.test(text)) throw notFound(say`This chunk was not found.`);
   return Number(text);
 }
 
@@ -217,7 +214,7 @@ function checkLocation(text: string | undefined, field: string): string | undefi
   if (text === undefined || text === "") return undefined;
   const location = readLocation(text);
   if (location !== undefined) return location;
-  throw invalidField(field, `${field} must be a latitude and longitude in degrees, such as 48.2082,16.3738.`);
+  throw invalidField(field, say`${field} must be a latitude and longitude in degrees, such as 48.2082,16.3738.`);
 }
 
 /** @param onRejection called before an option is rejected @throws AppError chunk_size | invalid_field */

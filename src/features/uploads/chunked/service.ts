@@ -12,6 +12,7 @@ import type { TransferCounters } from "../../accounts/plans/transfers.ts";
 import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { type CountFiles, type Sender, SessionStarter, type SessionStarterOptions } from "./begin.ts";
 import { spanOf } from "./chunk-plan.ts";
@@ -26,6 +27,7 @@ import {
   NO_DEVICE,
   type PlannedSession,
   type Upload,
+  type UploadStatus,
   type UploadEntry,
   type UploadOptions,
   type UploadProgress,
@@ -95,7 +97,7 @@ export class UploadService {
   get(user: User, uploadId: string): Upload {
     const upload = this.#options.store.rows.find(uploadId);
     const isOwn = upload?.accountId === user.id && upload.deviceId !== NO_DEVICE;
-    if (upload === undefined || !isOwn) throw notFound("This upload");
+    if (upload === undefined || !isOwn) throw notFound(say`This upload was not found.`);
     return upload;
   }
 
@@ -106,7 +108,7 @@ export class UploadService {
   openSigned(uploadId: string, scope: UploadScope, signature: string): { upload: Upload; user: User } {
     const found = this.findSigned(uploadId, scope, signature);
     if (found === undefined) {
-      throw new AppError("invalid_token", "This upload URL is not valid or has expired. Start a new upload.");
+      throw new AppError("invalid_token", say`This upload URL is not valid or has expired. Start a new upload.`);
     }
     checkWriter(found.user);
     return found;
@@ -282,11 +284,18 @@ export class UploadService {
 }
 
 function hasEnded({ status, fileId }: Upload): AppError {
-  const advice = status === "completed" ? "Delete the file if you don't want it." : "Start a new upload.";
-  return new AppError("upload_state", `This upload is already ${status}. ${advice}`, {
-    status,
-    ...(fileId !== undefined && { fileId }),
-  });
+  return new AppError("upload_state", endedText(status), { status, ...(fileId !== undefined && { fileId }) });
+}
+
+function endedText(status: UploadStatus): Message {
+  switch (status) {
+    case "completed":
+      return say`This upload is already completed. Delete the file if you don't want it.`;
+    case "cancelled":
+      return say`This upload is already cancelled. Start a new upload.`;
+    default:
+      return say`This upload is already expired. Start a new upload.`;
+  }
 }
 
 /** The upload that a staged file belongs to: `upl_…` itself, and `upl_….7.next` next to it. */

@@ -1,6 +1,7 @@
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { FileHashes } from "../../../blobs/prefix-hasher.ts";
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { PendingUpload } from "../../library/files/service.ts";
 import { MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import type { UploadStore } from "./store.ts";
@@ -16,7 +17,7 @@ interface StagedContent {
 export function emptyUpload(blobs: BlobStore): PendingUpload {
   const incoming = blobs.begin({
     limitBytes: 0,
-    tooLarge: () => new AppError("file_too_large", "The body must be empty."),
+    tooLarge: () => new AppError("file_too_large", say`The body must be empty.`),
   });
   return { incoming, discard: () => incoming.abort() };
 }

@@ -6,6 +6,7 @@ import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { say } from "../../../translations/say.ts";
 import { type ActiveUpload, ActiveUploads } from "./active.ts";
 import { ChunkSet } from "./chunk-plan.ts";
 import type { UploadRows } from "./queries.ts";
@@ -58,16 +59,19 @@ export class UploadStore {
   /** The current upload, if it can continue. @throws AppError upload_expired | upload_state | not_found */
   getOpen(id: number): Upload {
     const upload = this.rows.get(id);
-    if (upload === undefined) throw new AppError("not_found", "This upload was not found. Start a new upload.");
+    if (upload === undefined) throw new AppError("not_found", say`This upload was not found. Start a new upload.`);
     if (this.isExpired(upload)) {
-      throw new AppError("upload_expired", "This upload has expired. Start a new upload.", {
+      throw new AppError("upload_expired", say`This upload has expired. Start a new upload.`, {
         expiresAt: new Date(upload.expiresAtMs).toISOString(),
       });
     }
     if (!isOpen(upload)) {
-      throw new AppError("upload_state", `This upload is ${upload.status} and can't be changed. Start a new upload.`, {
-        status: upload.status,
-      });
+      const { status } = upload;
+      const message =
+        status === "completed"
+          ? say`This upload is completed and can't be changed. Start a new upload.`
+          : say`This upload is cancelled and can't be changed. Start a new upload.`;
+      throw new AppError("upload_state", message, { status });
     }
     return upload;
   }

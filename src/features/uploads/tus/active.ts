@@ -1,5 +1,6 @@
 /** State in memory of tus uploads in progress. */
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { TusUpload } from "./types.ts";
 
 /** A request that is sending bytes. Its counterpart for chunks is `IncomingChunk`. */
@@ -68,7 +69,7 @@ export function supersede(incoming: IncomingRequest | undefined): void {
   if (incoming === undefined) return;
   incoming.rejection ??= new AppError(
     "upload_state",
-    "Another request resumed this upload, or it has ended. Send HEAD to get the current offset.",
+    say`Another request resumed this upload, or it has ended. Send HEAD to get the current offset.`,
   );
 }
 

@@ -1,5 +1,6 @@
 /** Joins parts into one file (tus, Concatenation). */
 import { AppError, invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import { isOpen, type UploadStore } from "../chunked/store.ts";
 import type { TusRows } from "./queries.ts";
 import type { TusSender, TusUpload } from "./types.ts";
@@ -56,12 +57,12 @@ export class PartConcatenator {
     return ids.map((id) => {
       const part = this.#options.find(sender, id);
       if (part.kind !== "partial") {
-        throw invalidField("Upload-Concat", "Only uploads created with Upload-Concat: partial can be joined.");
+        throw invalidField("Upload-Concat", say`Only uploads created with Upload-Concat: partial can be joined.`);
       }
       if (!isOpen(part.upload) || part.offsetBytes !== part.lengthBytes) {
         throw new AppError(
           "upload_state",
-          "A part is incomplete or was already joined. Complete every part, then join them once.",
+          say`A part is incomplete or was already joined. Complete every part, then join them once.`,
           { part: id, offset: part.offsetBytes, length: part.lengthBytes ?? null },
         );
       }

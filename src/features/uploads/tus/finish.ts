@@ -6,6 +6,7 @@ import type { BlobStore } from "../../../blobs/blob-store.ts";
 import { AppError } from "../../../errors.ts";
 import type { PendingUpload } from "../../library/files/service.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { emptyUpload, stagedUpload } from "../chunked/staged-upload.ts";
 import type { UploadStore } from "../chunked/store.ts";
 import type { ActiveTusUploads } from "./active.ts";
@@ -90,7 +91,7 @@ export class TusCompleter {
       ...tus.parts.map((publicId) => {
         const part = rows.find(publicId);
         if (part !== undefined) return part.upload.id;
-        throw new AppError("upload_state", "A part of this upload no longer exists. Start the upload again.", {
+        throw new AppError("upload_state", say`A part of this upload no longer exists. Start the upload again.`, {
           part: publicId,
         });
       }),

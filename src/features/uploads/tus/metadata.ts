@@ -1,6 +1,7 @@
 /** Reads Upload-Metadata. */
 import { invalidField } from "../../../errors.ts";
 import { joinPath, normalizePath, ROOT_PATH, uploadedName } from "../../../lib/path.ts";
+import { say } from "../../../translations/say.ts";
 import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
 
 /** The file that an upload is to become. */
@@ -26,12 +27,15 @@ export function readPairs(header: string): Map<string, string> {
   for (const pair of header.split(",")) {
     const [key = "", base64 = "", ...rest] = pair.trim().split(" ");
     if (!/^[\x21-\x2b\x2d-\x7e]+$/.test(key) || rest.length > 0) {
-      throw invalidField(FIELD, `${FIELD} must be comma-separated pairs of a key, a space, and the value in base64.`);
+      throw invalidField(
+        FIELD,
+        say`${FIELD} must be comma-separated pairs of a key, a space, and the value in base64.`,
+      );
     }
-    if (pairs.has(key)) throw invalidField(FIELD, `${FIELD} contains the key ${key} twice. Send each key once.`);
+    if (pairs.has(key)) throw invalidField(FIELD, say`${FIELD} contains the key ${key} twice. Send each key once.`);
     pairs.set(key, decode(key, base64));
   }
-  if (pairs.size > KEYS_MAX) throw invalidField(FIELD, `${FIELD} has more than ${KEYS_MAX} keys. Send fewer keys.`);
+  if (pairs.size > KEYS_MAX) throw invalidField(FIELD, say`${FIELD} has more than ${KEYS_MAX} keys. Send fewer keys.`);
   return pairs;
 }
 
@@ -72,7 +76,7 @@ export function readMetadata(header: string): TusMetadata {
 function toInstant(text: string): string {
   if (!/^-?\d{1,16}$/.test(text)) return text;
   const date = new Date(Number(text));
-  if (Number.isNaN(date.getTime())) throw invalidField("lastModified", "lastModified is not a valid time.");
+  if (Number.isNaN(date.getTime())) throw invalidField("lastModified", say`lastModified is not a valid time.`);
   return date.toISOString();
 }
 
@@ -82,12 +86,12 @@ function decode(key: string, base64: string): string {
     !/^[A-Za-z0-9+/]*={0,2}$/.test(base64) ||
     bytes.toString("base64").replace(/=+$/, "") !== base64.replace(/=+$/, "")
   ) {
-    throw invalidField(FIELD, `The value of ${key} in ${FIELD} is not valid base64.`);
+    throw invalidField(FIELD, say`The value of ${key} in ${FIELD} is not valid base64.`);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    if (error instanceof TypeError) throw invalidField(FIELD, `The value of ${key} in ${FIELD} is not valid UTF-8.`);
+    if (error instanceof TypeError) throw invalidField(FIELD, say`The value of ${key} in ${FIELD} is not valid UTF-8.`);
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import { nameTaken } from "../../../tree/tables/names.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { say, size } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { TusSender } from "./types.ts";
 
@@ -41,7 +42,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
       const tooLarge = () =>
         new AppError(
           "file_too_large",
-          `A file can have at most ${limitBytes} bytes on the ${plan} plan. Send a smaller file.`,
+          say`A file can have at most ${size(limitBytes ?? 0)} on the ${plan} plan. Send a smaller file.`,
           { limit: limitBytes, plan },
         );
       return { ...target, folderPath: path, limitBytes, leftBytes: () => null, tooLarge };

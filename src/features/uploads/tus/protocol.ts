@@ -1,5 +1,6 @@
 /** Reads and checks the headers of tus 1.0.0 (https://tus.io/protocols/resumable-upload). Pure functions. */
 import { AppError, invalidField } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { TusKind } from "./types.ts";
 
 /** The only supported version. */
@@ -34,7 +35,7 @@ export function checkVersion(headers: Headers): void {
   if (version === TUS_VERSION) return;
   throw new AppError(
     "precondition_failed",
-    `This server supports tus ${TUS_VERSION}. Send Tus-Resumable: ${TUS_VERSION}.`,
+    say`This server supports tus ${TUS_VERSION}. Send Tus-Resumable: ${TUS_VERSION}.`,
     {
       field: "Tus-Resumable",
       supported: TUS_VERSION,
@@ -46,7 +47,7 @@ export function checkVersion(headers: Headers): void {
 export function checkMediaType(headers: Headers): void {
   const type = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
   if (type === OFFSET_MEDIA_TYPE) return;
-  throw new AppError("unsupported_media_type", `The Content-Type of upload data must be ${OFFSET_MEDIA_TYPE}.`);
+  throw new AppError("unsupported_media_type", say`The Content-Type of upload data must be ${OFFSET_MEDIA_TYPE}.`);
 }
 
 /** A number of bytes; undefined without the header. @throws AppError invalid_field */
@@ -54,7 +55,7 @@ export function readBytes(headers: Headers, name: "Upload-Length" | "Upload-Offs
   const text = headers.get(name);
   if (text === null) return undefined;
   if (!/^\d{1,15}$/.test(text))
-    throw invalidField(name, `${name} must be a whole number of bytes with at most 15 digits.`);
+    throw invalidField(name, say`${name} must be a whole number of bytes with at most 15 digits.`);
   return Number(text);
 }
 
@@ -63,7 +64,10 @@ export function readDeferral(headers: Headers): boolean {
   const text = headers.get("upload-defer-length");
   if (text === null) return false;
   if (text === "1") return true;
-  throw invalidField("Upload-Defer-Length", "Upload-Defer-Length must be 1. Leave it out if you send Upload-Length.");
+  throw invalidField(
+    "Upload-Defer-Length",
+    say`Upload-Defer-Length must be 1. Leave it out if you send Upload-Length.`,
+  );
 }
 
 /** @throws AppError invalid_field */
@@ -75,7 +79,7 @@ export function readChecksum(headers: Headers): RequestChecksum | undefined {
   if (algorithm === undefined || rest.length > 0) {
     throw invalidField(
       "Upload-Checksum",
-      `Upload-Checksum must be one of ${CHECKSUM_ALGORITHMS.join(", ")}, followed by a space and the digest in base64.`,
+      say`Upload-Checksum must be one of ${CHECKSUM_ALGORITHMS.join(", ")}, followed by a space and the digest in base64.`,
       { allowed: CHECKSUM_ALGORITHMS },
     );
   }
@@ -83,7 +87,7 @@ export function readChecksum(headers: Headers): RequestChecksum | undefined {
   if (bytes.length !== digestBytes(algorithm) || bytes.toString("base64") !== base64) {
     throw invalidField(
       "Upload-Checksum",
-      `The digest after ${algorithm} in Upload-Checksum is not valid base64 or has the wrong length.`,
+      say`The digest after ${algorithm} in Upload-Checksum is not valid base64 or has the wrong length.`,
     );
   }
   return { algorithm, digest: bytes.toString("hex") };
@@ -98,15 +102,15 @@ export function readConcatenation(headers: Headers): Concatenation {
   if (list === undefined || list === "") {
     throw invalidField(
       "Upload-Concat",
-      'Upload-Concat must be "partial", or "final;" followed by the URLs of the parts.',
+      say`Upload-Concat must be "partial", or "final;" followed by the URLs of the parts.`,
     );
   }
   const parts = list.split(/\s+/).map(idOfAddress);
   if (parts.length > PARTS_MAX) {
-    throw invalidField("Upload-Concat", `An upload can have at most ${PARTS_MAX} parts, but has ${parts.length}.`);
+    throw invalidField("Upload-Concat", say`An upload can have at most ${PARTS_MAX} parts, but has ${parts.length}.`);
   }
   if (new Set(parts).size < parts.length) {
-    throw invalidField("Upload-Concat", "Upload-Concat lists the same part twice. List each part once.");
+    throw invalidField("Upload-Concat", say`Upload-Concat lists the same part twice. List each part once.`);
   }
   return { kind: "final", parts };
 }
@@ -126,7 +130,7 @@ function idOfAddress(address: string): string {
   if (id === undefined)
     throw invalidField(
       "Upload-Concat",
-      "Upload-Concat contains a URL that is not an upload. Check the URLs of the parts.",
+      say`Upload-Concat contains a URL that is not an upload. Check the URLs of the parts.`,
     );
   return id;
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../../../errors.ts";
+import { say, size } from "../../../translations/say.ts";
 import type { UserTreeWriter, WriteTarget } from "../../library/permissions/user-tree-writer.ts";
 
 /** Awaits a write. Adds the plan to a quota error. For the account of another user, removes what reveals its usage. */
@@ -20,7 +21,7 @@ export async function withExplainedQuota<T>(
 export function outOfQuota(limit: number, plan: string): AppError {
   return new AppError(
     "quota_exceeded",
-    `This would exceed your storage limit of ${limit} bytes. Delete files, or ask your administrator for more storage.`,
+    say`This would exceed your storage limit of ${size(limit)}. Delete files, or ask your administrator for more storage.`,
     { limit, plan },
   );
 }

@@ -6,6 +6,7 @@
  */
 import type { StagedFile } from "../../../blobs/staging.ts";
 import { AppError, notFound } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import type { UserTreeWriter } from "../../library/permissions/user-tree-writer.ts";
 import type { ReadBody } from "../chunked/receive-chunk.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunked/store.ts";
@@ -81,7 +82,7 @@ export class BytesReceiver {
     const { active: all, rows, store, noteReceiving } = this.#options;
     // Reads it again, because other requests may have changed it.
     const tus = rows.get(upload.id);
-    if (tus === undefined) throw notFound("This upload");
+    if (tus === undefined) throw notFound(say`This upload was not found.`);
     store.getOpen(upload.id);
     const active = all.get(tus);
     const mine: IncomingRequest = { rejection: undefined };
@@ -288,7 +289,7 @@ export class BytesReceiver {
 export function wrongOffset(given: number, actual: number): AppError {
   return new AppError(
     "upload_offset",
-    `This upload is at offset ${actual}, not ${given}. Send HEAD to get the offset, then send the rest.`,
+    say`This upload is at offset ${actual}, not ${given}. Send HEAD to get the offset, then send the rest.`,
     {
       field: "Upload-Offset",
       expected: actual,
@@ -300,7 +301,7 @@ export function wrongOffset(given: number, actual: number): AppError {
 function tooMany(lengthBytes: number): AppError {
   return new AppError(
     "file_too_large",
-    `This data exceeds the upload length of ${lengthBytes} bytes. Send only the remaining bytes.`,
+    say`This data exceeds the upload length of ${lengthBytes} bytes. Send only the remaining bytes.`,
     {
       limit: lengthBytes,
     },
@@ -310,7 +311,7 @@ function tooMany(lengthBytes: number): AppError {
 function wrongChecksum({ algorithm }: RequestChecksum): AppError {
   return new AppError(
     "chunk_checksum",
-    `The received data does not match the ${algorithm} in Upload-Checksum. Send the same bytes again.`,
+    say`The received data does not match the ${algorithm} in Upload-Checksum. Send the same bytes again.`,
     {
       field: "Upload-Checksum",
     },

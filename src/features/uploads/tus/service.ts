@@ -8,6 +8,7 @@ import type { Idempotency, KeyedRequest } from "../../library/idempotency/servic
 import { UserTreeWriter } from "../../library/permissions/user-tree-writer.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { say } from "../../../translations/say.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunked/store.ts";
 import { NO_DEVICE, type Upload } from "../chunked/types.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -134,7 +135,7 @@ export class TusService {
   get(sender: TusSender, publicId: string): TusUpload {
     const tus = this.#rows.find(publicId);
     const isTheirs = tus !== undefined && tus.senderId === sender.senderId && tus.shareId === sender.shareId;
-    if (!isTheirs || tus.upload.status === "cancelled") throw notFound("This upload");
+    if (!isTheirs || tus.upload.status === "cancelled") throw notFound(say`This upload was not found.`);
     if (this.#options.store.isExpired(tus.upload)) this.#options.store.getOpen(tus.upload.id);
     return tus;
   }
@@ -176,7 +177,7 @@ export class TusService {
     lengthBytes: number | undefined,
   ): Promise<TusProgress> {
     if (tus.kind === "final")
-      throw new AppError("final_upload", "This upload is joined from parts, so you can't send data to it.");
+      throw new AppError("final_upload", say`This upload is joined from parts, so you can't send data to it.`);
     if (tus.upload.status === "completed") return this.#repeatResponse(tus, request);
     const destination = sender.destination(readMetadata(tus.metadata));
     const current = lengthBytes === undefined ? tus : await this.#setLength(sender, tus, destination, lengthBytes);
@@ -243,7 +244,7 @@ export class TusService {
    */
   async #progressOfKnown(sender: TusSender, tus: TusUpload): Promise<TusProgress> {
     if (tus.kind === "final" && isOpen(tus.upload)) {
-      throw new AppError("upload_state", "The parts are being joined. Try again in a few seconds.");
+      throw new AppError("upload_state", say`The parts are being joined. Try again in a few seconds.`);
     }
     return this.progress(sender, tus);
   }
@@ -343,7 +344,7 @@ export class TusService {
       if (uploadId !== draft.publicId || !isRoomReserved) release();
     }
     const tus = this.#rows.find(uploadId);
-    if (tus === undefined) throw notFound("This upload");
+    if (tus === undefined) throw notFound(say`This upload was not found.`);
     const isNew = uploadId === draft.publicId;
     if (isNew && isRoomReserved) store.holdRoom(tus.upload.id, release);
     return { tus, isNew };
@@ -372,7 +373,7 @@ export class TusService {
       if (current.lengthBytes !== undefined || lengthBytes < writtenBytes) {
         throw invalidField(
           "Upload-Length",
-          `Upload-Length can be set only once and must be at least ${current.lengthBytes ?? writtenBytes} bytes.`,
+          say`Upload-Length can be set only once and must be at least ${current.lengthBytes ?? writtenBytes} bytes.`,
         );
       }
       // The request began when the length was not known.

@@ -4,6 +4,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { declaredBytes } from "../../../http/request-body.ts";
+import { anyOf, say } from "../../../translations/say.ts";
 import { incomingBytes } from "../../library/files/incoming.ts";
 import type { KeyedRequest } from "../../library/idempotency/service.ts";
 import { isOpen } from "../chunked/store.ts";
@@ -142,7 +143,7 @@ export class TusRequests {
     checkMediaType(headers);
     const offsetBytes = readBytes(headers, "Upload-Offset");
     if (offsetBytes === undefined)
-      throw invalidField("Upload-Offset", "Upload-Offset is missing. Send HEAD to get it.");
+      throw invalidField("Upload-Offset", say`Upload-Offset is missing. Send HEAD to get it.`);
     const bytes = { offsetBytes, checksum: readChecksum(headers), ...this.#bodyOf(tusRequest) };
     const lengthBytes = readBytes(headers, "Upload-Length");
     return withExplainedError(sender, async () => {
@@ -175,7 +176,7 @@ export class TusRequests {
     const allow = ["GET", "HEAD", "PATCH", "DELETE"];
     throw new AppError(
       "method_not_allowed",
-      `POST is not supported at this address. Use ${allow.join(" or ")}, or set X-HTTP-Method-Override.`,
+      say`POST is not supported at this address. Use ${anyOf(allow)}, or set X-HTTP-Method-Override.`,
       { allow },
     );
   }
@@ -230,11 +231,11 @@ async function withExplainedError<T>(sender: TusSender, action: () => Promise<T>
 function checkLength(lengthBytes: number | undefined, isDeferred: boolean, isFinal: boolean): void {
   if (isFinal) {
     if (lengthBytes === undefined && !isDeferred) return;
-    throw invalidField("Upload-Length", "A final upload gets its length from its parts. Leave out Upload-Length.");
+    throw invalidField("Upload-Length", say`A final upload gets its length from its parts. Leave out Upload-Length.`);
   }
   if ((lengthBytes === undefined) === isDeferred) return;
   throw invalidField(
     "Upload-Length",
-    "Send Upload-Length. If the length is not known yet, send Upload-Defer-Length: 1.",
+    say`Send Upload-Length. If the length is not known yet, send Upload-Defer-Length: 1.`,
   );
 }

@@ -1,6 +1,7 @@
 /** Limits how many tus uploads may be in progress, and picks one to evict when there are too many. */
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
+import { say } from "../../../translations/say.ts";
 import { UPLOADS_OF_DROP_BOX } from "../../sharing/shares/types.ts";
 import { SESSION_MS, type UploadStore } from "../chunked/store.ts";
 import type { ActiveTusUploads } from "./active.ts";
@@ -62,7 +63,10 @@ export class UploadSlots {
     });
     const evicted = pickEvictable(idle, nowMs, idleMsMin);
     if (evicted === undefined) {
-      throw new AppError("overloaded", "Too many uploads in progress. Finish or cancel some before starting new ones.");
+      throw new AppError(
+        "overloaded",
+        say`Too many uploads in progress. Finish or cancel some before starting new ones.`,
+      );
     }
     end(tx, evicted);
   }

@@ -3,6 +3,7 @@ import { AppError, type Reason } from "../../../../src/errors.ts";
 import { ItemEtags } from "../../../../src/features/clients/webdav/item-etags.ts";
 import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { TestTree } from "../../tree/support.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 let tree: TestTree;
 let user: User;
@@ -22,7 +23,7 @@ function etagsOf(): { etags: ItemEtags; readRoot: () => string } {
 
 /** Fails the next transaction. */
 function failOnce(reason: Reason) {
-  return spyOn(tree.writer, "run").mockImplementationOnce(() => Promise.reject(new AppError(reason, "")));
+  return spyOn(tree.writer, "run").mockImplementationOnce(() => Promise.reject(new AppError(reason, say``)));
 }
 
 test.each(["disk_full", "database_busy"] as const)(

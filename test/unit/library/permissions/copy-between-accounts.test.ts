@@ -3,6 +3,7 @@ import { AppError } from "../../../../src/errors.ts";
 import { COPY_NODES_MAX } from "../../../../src/tree/operations/copy.ts";
 import type { CopyOptions } from "../../../../src/tree/model/types.ts";
 import { TestTree } from "../../tree/support.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 let tree: TestTree;
 let from: number;
@@ -73,7 +74,7 @@ test("a large folder appears in the other account completely, or not at all if i
     "/",
     options({
       admit: () => {
-        throw new AppError("not_found", "revoked since");
+        throw new AppError("not_found", say`revoked since`);
       },
     }),
   );

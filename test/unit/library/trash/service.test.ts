@@ -5,6 +5,7 @@ import { TrashService } from "../../../../src/features/library/trash/service.ts"
 import { MEASURED_IN_READER_MIN } from "../../../../src/tree/operations/measure-folder.ts";
 import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { TestTree } from "../../tree/support.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -26,7 +27,7 @@ beforeEach(() => {
     permissions: {
       node: (_user: User, publicId: string) => {
         const node = tree.read.findNode(accountId, publicId);
-        if (node === undefined) throw notFound("The file");
+        if (node === undefined) throw notFound(say`The file was not found.`);
         return { node, owner: { id: accountId }, isOwn: true };
       },
     } as unknown as Permissions,

@@ -6,6 +6,7 @@ import type { FileNode } from "../../../../src/tree/model/types.ts";
 import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { blobOf, TestTree } from "../../tree/support.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 const GIB = 1024 ** 3;
 let tree: TestTree;
@@ -89,7 +90,7 @@ test("content that several files have is read once", async () => {
 test("a file that can't be read does not affect the others", async () => {
   const [bad, good] = [addFile("bad", 1), addFile("good", 1)];
   readContent = async (file) => {
-    if (file.name === "bad") throw new AppError("storage_error", "The disk returned errors.");
+    if (file.name === "bad") throw new AppError("storage_error", say`The disk returned errors.`);
   };
   expect(await verify([bad, good, "file_none"])).toEqual(["storage_error", "verified", "not_found"]);
 });

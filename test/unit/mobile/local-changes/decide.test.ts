@@ -8,6 +8,7 @@ import {
   type ServerState,
 } from "../../../../src/features/mobile/local-changes/decide.ts";
 import type { LocalChange } from "../../../../src/features/mobile/mass-change/types.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 const [A, B, C] = ["a", "b", "c"].map((digit) => toDigest(digit.repeat(64))) as [Digest, Digest, Digest];
 const EMPTY = toDigest(new Bun.CryptoHasher("sha256").digest("hex"));
@@ -38,8 +39,8 @@ function serverState(options: StateOptions): ServerState {
     wasDeleted: () => options.wasDeleted ?? false,
     isChangedByOthers: (known, since) => known.seq > since && (options.isChanged ?? false),
     rejectionOf: (size, isNew) => {
-      if (size > (options.sizeMax ?? 100)) return new AppError("file_too_large", "");
-      return isNew && size > (options.free ?? 100) ? new AppError("quota_exceeded", "") : undefined;
+      if (size > (options.sizeMax ?? 100)) return new AppError("file_too_large", say``);
+      return isNew && size > (options.free ?? 100) ? new AppError("quota_exceeded", say``) : undefined;
     },
   };
 }

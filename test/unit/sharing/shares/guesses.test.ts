@@ -11,6 +11,7 @@ import { ShareRows } from "../../../../src/features/sharing/shares/queries.ts";
 import type { OpenedShare } from "../../../../src/features/sharing/shares/types.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { TestClock } from "../../accounts/rate-limits/support.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 const DAY = 24 * 3_600_000;
 let t: ReturnType<typeof setUp>;
@@ -67,7 +68,7 @@ function setUp() {
   const attempt = async (address: string, isRight = false): Promise<string | number> => {
     try {
       return await guesses.guard(locked, address, () =>
-        isRight ? Promise.resolve("right") : Promise.reject(new AppError("bad_credentials", "wrong")),
+        isRight ? Promise.resolve("right") : Promise.reject(new AppError("bad_credentials", say`wrong`)),
       );
     } catch (error) {
       if (error instanceof RateLimitedError) return Number(error.details["retryAfter"]);

@@ -4,6 +4,7 @@ import { Writer } from "../../../../src/db/transaction.ts";
 import { AppError } from "../../../../src/errors.ts";
 import { writeInBatches } from "../../../../src/features/storage/import-export/batch-writes.ts";
 import { createLog } from "../../../../src/lib/log.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 /** Writes numbers to a table. Throws the error of a rejected number after its write. */
 async function write(
@@ -50,7 +51,7 @@ describe("batch writes", () => {
     "skip only rejected items: %j",
     async (bad) => {
       const { stored, notified, rejected } = await write(numbers, (number) =>
-        bad.includes(number) ? new AppError("name_taken", "taken") : undefined,
+        bad.includes(number) ? new AppError("name_taken", say`taken`) : undefined,
       );
       const good = numbers.filter((number) => !bad.includes(number));
       expect({ stored, notified, rejected }).toEqual({ stored: good, notified: good, rejected: bad });
@@ -58,7 +59,7 @@ describe("batch writes", () => {
   );
 
   test("end when they are stopped, and preserve the earlier items", async () => {
-    const rejectionOf = (number: number) => (number === 30 ? new AppError("quota_exceeded", "full") : undefined);
+    const rejectionOf = (number: number) => (number === 30 ? new AppError("quota_exceeded", say`full`) : undefined);
     const { stored, rejected } = await write(numbers, rejectionOf, 1);
     expect({ stored, rejected }).toEqual({ stored: numbers.slice(0, 30), rejected: [30] });
   });
@@ -66,14 +67,14 @@ describe("batch writes", () => {
   test("try again where space was freed on a full disk", async () => {
     let tries = 0;
     const { stored, notified, error } = await write(numbers, (number) =>
-      number === 30 && tries++ === 0 ? new AppError("disk_full", "full") : undefined,
+      number === 30 && tries++ === 0 ? new AppError("disk_full", say`full`) : undefined,
     );
     expect({ stored, notified, error }).toEqual({ stored: numbers, notified: numbers, error: undefined });
   });
 
   test("end with an error that concerns all items", async () => {
     const { stored, rejected, error } = await write(numbers, (number) =>
-      number === 30 ? new AppError("disk_full", "full") : undefined,
+      number === 30 ? new AppError("disk_full", say`full`) : undefined,
     );
     expect({ stored, rejected, error }).toMatchObject({ stored: [], rejected: [], error: { reason: "disk_full" } });
   });

@@ -13,6 +13,7 @@ import { BlobRows } from "../../../../src/features/storage/integrity/blob-rows.t
 import { Scrub } from "../../../../src/features/storage/integrity/scrub.ts";
 import { Integrity } from "../../../../src/features/storage/integrity/service.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW_MS = Date.UTC(2030, 0, 1);
@@ -57,7 +58,7 @@ beforeEach(() => {
     clock,
     log: silentLog,
     checkStore: () => {
-      if (!isStoreMounted) throw new AppError("store_missing", "The disk is away.");
+      if (!isStoreMounted) throw new AppError("store_missing", say`The disk is away.`);
     },
   });
   sqlite.run(

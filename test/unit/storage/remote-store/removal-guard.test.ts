@@ -2,13 +2,14 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../../../src/errors.ts";
 import { RemovalGuard } from "../../../../src/features/storage/remote-store/removal-guard.ts";
 import type { LeaseState } from "../../../../src/features/storage/replication/types.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 const HOUR_MS = 3_600_000;
 
 /** An owner whose replica and lease work, or not. */
 function owner({ isSynced = true, isConfirmed = true, state = "valid" as LeaseState } = {}) {
   const check = async (isOk: boolean) => {
-    if (!isOk) throw new AppError("provider_unavailable", "Not now.");
+    if (!isOk) throw new AppError("provider_unavailable", say`Not now.`);
   };
   return {
     lease: { state, confirm: () => check(isConfirmed) },

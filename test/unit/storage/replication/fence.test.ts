@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { AppError } from "../../../../src/errors.ts";
 import { openWriteFence } from "../../../../src/features/storage/replication/fence.ts";
 import type { LeaseState } from "../../../../src/features/storage/replication/types.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 /** A lease, a replica and a bucket that record what is asked of them, in order. */
 function makeParts(acknowledge: "disk" | "bucket") {
@@ -67,7 +68,7 @@ describe("acknowledge = bucket", () => {
   test("a failed confirmation confirms nothing", async () => {
     const { fence, calls, lease } = makeParts("bucket");
     lease.during = () => {
-      throw new AppError("provider_unavailable", "Not now.");
+      throw new AppError("provider_unavailable", say`Not now.`);
     };
     expect(await reasonOf(fence.confirm())).toBe("provider_unavailable");
     lease.during = () => {};
@@ -77,7 +78,7 @@ describe("acknowledge = bucket", () => {
 
   test("clients don't learn what the service reported, but when to try again", async () => {
     const { fence, replica } = makeParts("bucket");
-    for (const error of [new AppError("provider_unavailable", "at http://10.0.0.7"), new Error("copies differ")]) {
+    for (const error of [new AppError("provider_unavailable", say`at http://10.0.0.7`), new Error("copies differ")]) {
       replica.during = () => {
         throw error;
       };

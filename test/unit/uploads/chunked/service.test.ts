@@ -13,6 +13,7 @@ import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { DiskReservations } from "../../../../src/server/data/filesystem.ts";
 import { TestTree } from "../../tree/support.ts";
+import { say } from "../../../../src/translations/say.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const CHUNK_BYTES = 1024;
@@ -64,7 +65,7 @@ function start() {
     thumbnails: { schedule: () => {} },
     limitsOf: () => ({ plan: "free", maxFileSizeBytes: null, quotaBytes: 1_000_000 }),
     contents: { isStored: () => false, wasDeleted: () => isDeleted, markWhole: (digest) => void marked.push(digest) },
-    admitReplacement: () => new AppError("confirmation_required", "Wait."),
+    admitReplacement: () => new AppError("confirmation_required", say`Wait.`),
     reserveDisk: (bytes) => room.reserve(bytes),
     holdDisk: (bytes) => room.hold(bytes),
     noteReceiving: () => () => {},

@@ -1,3 +1,4 @@
+import { say } from "../../../../translations/say.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import { movedAway, notThere, WebDavError } from "../../errors.ts";
 import { isFolderItem, isShareTop, requireWrite } from "../client-tree.ts";
@@ -14,17 +15,17 @@ export async function remove(services: WebDavServices, { request, principal }: D
   if (resource.kind === "shares")
     throw new WebDavError(
       403,
-      "This folder can't be deleted. To remove a share from it, leave the share in the web app.",
+      say`This folder can't be deleted. To remove a share from it, leave the share in the web app.`,
     );
   if (resource.kind !== "item") throw notThere();
-  if (resource.isRoot) throw new WebDavError(403, "The top folder can't be deleted.");
+  if (resource.isRoot) throw new WebDavError(403, say`The top folder can't be deleted.`);
   requireWrite(resource);
   if (isShareTop(resource))
-    throw new WebDavError(403, "Only the owner can delete a shared item. To stop using it, leave the share.");
+    throw new WebDavError(403, say`Only the owner can delete a shared item. To stop using it, leave the share.`);
   // RFC 4918, section 9.6.1. For files, the header has no meaning.
   const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
   if (depth !== "infinity" && isFolderItem(resource)) {
-    throw new WebDavError(400, "A folder can be deleted only with everything in it. Leave out the header Depth.");
+    throw new WebDavError(400, say`A folder can be deleted only with everything in it. Leave out the header Depth.`);
   }
   noteTarget({ request, principal }, resource.owner, resource.node);
   const conditions = new Conditions({ request, principal }, services);

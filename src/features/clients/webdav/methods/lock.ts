@@ -16,6 +16,7 @@ import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse } from "../mult
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
 import { escapeXml } from "../../../../lib/escape-xml.ts";
+import { type Message, say } from "../../../../translations/say.ts";
 import { readXml } from "../xml-requests.ts";
 
 /** A request for a lock, read. */
@@ -70,7 +71,10 @@ async function refresh({ writer, clientTree, locks }: WebDavServices, call: Lock
   const { davRequest, address, conditions, sender, durationMs } = call;
   const { principal, request } = davRequest;
   if (!request.headers.has("if")) {
-    throw new WebDavError(400, "LOCK needs a body that describes the lock, or a header If with the lock to refresh.");
+    throw new WebDavError(
+      400,
+      say`LOCK needs a body that describes the lock, or a header If with the lock to refresh.`,
+    );
   }
   return writer.run((tx) => {
     sender.confirm();
@@ -96,7 +100,7 @@ async function lockItem(
     sender.confirm();
     const resource = clientTree.find(davRequest.principal, address);
     if (resource.kind === "missing_parent") throw missingFolder();
-    if (resource.kind === "shares") throw new WebDavError(403, "This folder can't be locked.");
+    if (resource.kind === "shares") throw new WebDavError(403, say`This folder can't be locked.`);
     if (resource.kind === "free") return undefined;
     requireWrite(resource);
     permissions.node(davRequest.principal.user, resource.node.publicId, "write");
@@ -105,7 +109,7 @@ async function lockItem(
     conditions.checkForm(resource, address);
     const { node, share } = resource;
     if (node.parentId === null && requested.isDeep !== false) {
-      throw new WebDavError(403, "You can't lock all files of an account. Lock a folder or a file.");
+      throw new WebDavError(403, say`You can't lock all files of an account. Lock a folder or a file.`);
     }
     return {
       lock: addLock(services, call, tx, node, requested),
@@ -135,7 +139,7 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
   const findFree = (): { readonly parent: FolderItem; readonly name: string } => {
     const resource = clientTree.find(davRequest.principal, address);
     if (resource.kind === "item")
-      throw new AppError("name_taken", "A file or folder with this name was just created. Try again.");
+      throw new AppError("name_taken", say`A file or folder with this name was just created. Try again.`);
     if (resource.kind !== "free") throw missingFolder();
     const { parent, name } = resource;
     if (parent.kind === "shares") throw sharesOnly();
@@ -157,7 +161,7 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
       share,
       before: () => {
         if (findFree().parent.node.id !== parent.node.id)
-          throw new WebDavError(409, "The folder was moved. Try again.");
+          throw new WebDavError(409, say`The folder was moved. Try again.`);
       },
       onDone: (tx: Transaction, file: FileNode) => {
         made = addLock(services, call, tx, file, requested);
@@ -190,8 +194,8 @@ class LockConflict extends WebDavError {
   /** The item below the requested folder that has the other lock; undefined if it is not below. */
   readonly below: LockedBelow | undefined;
 
-  constructor(message: string, below: LockedBelow | undefined) {
-    super(423, message, "no-conflicting-lock");
+  constructor(text: Message, below: LockedBelow | undefined) {
+    super(423, text, "no-conflicting-lock");
     this.below = below;
   }
 }
@@ -213,7 +217,7 @@ function addLock(
     const { nodeId } = error.details;
     const other = typeof nodeId === "string" ? tree.findNode(node.accountId, nodeId) : undefined;
     const names = other === undefined || other.id === node.id ? undefined : namesBelow(node, other);
-    throw new LockConflict(error.message, names && { names, isFolder: other?.kind === "folder" });
+    throw new LockConflict(error.text, names && { names, isFolder: other?.kind === "folder" });
   }
 }
 
@@ -263,5 +267,5 @@ function readDepth(header: string | null): boolean | undefined {
   const depth = header.trim().toLowerCase();
   if (depth === "infinity") return true;
   if (depth === "0") return false;
-  throw new WebDavError(400, "The header Depth of LOCK must be 0 or infinity.");
+  throw new WebDavError(400, say`The header Depth of LOCK must be 0 or infinity.`);
 }

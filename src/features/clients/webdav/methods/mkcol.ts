@@ -1,4 +1,5 @@
 import { AppError } from "../../../../errors.ts";
+import { say } from "../../../../translations/say.ts";
 import { missingFolder, sharesOnly, WebDavError } from "../../errors.ts";
 import { locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
@@ -30,5 +31,5 @@ export async function mkcol(services: WebDavServices, { request, principal }: Da
 }
 
 function alreadyThere(): WebDavError {
-  return new WebDavError(405, "There is already a file or folder with this name. Choose another name.");
+  return new WebDavError(405, say`There is already a file or folder with this name. Choose another name.`);
 }

@@ -2,6 +2,7 @@ import type { TreeNode } from "../../../../tree/model/types.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import { WebDavError } from "../../errors.ts";
 import type { FolderSize } from "../../../../tree/operations/measure-folder.ts";
+import { say } from "../../../../translations/say.ts";
 import { Conditions, refreshEtags } from "../conditions.ts";
 import {
   addressOf,
@@ -23,7 +24,7 @@ export async function move(services: WebDavServices, { request, principal }: Dav
   await refreshEtags({ request, principal }, services);
   const { source, destination } = services.treeChanges.check(relocation, true);
   if (depth !== "infinity" && source.node.kind === "folder") {
-    throw new WebDavError(400, "A folder can be moved only with everything in it. Leave out the header Depth.");
+    throw new WebDavError(400, say`A folder can be moved only with everything in it. Leave out the header Depth.`);
   }
   services.locks.requireMovable(source.node, relocation.conditions.lockTokens);
   const replacedSize = await countReplaced(
@@ -40,7 +41,7 @@ export async function move(services: WebDavServices, { request, principal }: Dav
 /** COPY (RFC 4918, section 9.8). */
 export async function copy(services: WebDavServices, { request, principal }: DavRequest): Promise<Response> {
   const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
-  if (depth !== "infinity" && depth !== "0") throw new WebDavError(400, "The header Depth must be 0 or infinity.");
+  if (depth !== "infinity" && depth !== "0") throw new WebDavError(400, say`The header Depth must be 0 or infinity.`);
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
   await refreshEtags({ request, principal }, services);

@@ -1,3 +1,4 @@
+import { say } from "../../../../translations/say.ts";
 import { WebDavError } from "../../errors.ts";
 import { addressOf, type DavRequest, hrefOf } from "../dav-request.ts";
 import { multistatusResponse, streamText } from "../multistatus.ts";
@@ -27,6 +28,6 @@ function readDepth(header: string | null): boolean {
   const depth = header?.trim().toLowerCase() ?? "1";
   if (depth === "0") return false;
   if (depth === "1") return true;
-  if (depth !== "infinity") throw new WebDavError(400, "The header Depth must be 0 or 1.");
-  throw new WebDavError(403, "List one folder at a time, with the header Depth: 1.", "propfind-finite-depth");
+  if (depth !== "infinity") throw new WebDavError(400, say`The header Depth must be 0 or 1.`);
+  throw new WebDavError(403, say`List one folder at a time, with the header Depth: 1.`, "propfind-finite-depth");
 }

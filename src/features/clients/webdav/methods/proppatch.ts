@@ -1,6 +1,7 @@
 import type { Transaction } from "../../../../db/transaction.ts";
 import { AppError } from "../../../../errors.ts";
 import { noteAudit } from "../../../../http/audit-note.ts";
+import { say } from "../../../../translations/say.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { AppPasswordPrincipal } from "../../../accounts/auth/principal.ts";
 import type { User } from "../../../accounts/users/types.ts";
@@ -40,7 +41,7 @@ export async function proppatch(services: WebDavServices, davRequest: DavRequest
   const user = { ...davRequest.principal.user, lockTokens: conditions.lockTokens };
   const find = (): Item => {
     const resource = services.clientTree.find(davRequest.principal, address);
-    if (resource.kind === "shares") throw new WebDavError(403, "This folder can't be changed.");
+    if (resource.kind === "shares") throw new WebDavError(403, say`This folder can't be changed.`);
     if (resource.kind !== "item") throw notThere();
     requirePermission(services, davRequest.principal, resource, update);
     conditions.check(resource);

@@ -2,6 +2,7 @@ import { AppError } from "../../../../errors.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import { receiveBody } from "../../../library/files/incoming.ts";
 import type { FileNode } from "../../../../tree/model/types.ts";
+import { say } from "../../../../translations/say.ts";
 import { expectedChecksum } from "../../checksums.ts";
 import { WebDavError } from "../../errors.ts";
 import { Conditions } from "../conditions.ts";
@@ -13,10 +14,10 @@ import type { WebDavServices } from "../services.ts";
 export async function put(services: WebDavServices, { request, principal }: DavRequest): Promise<Response> {
   const { files, contentWriter } = services;
   if (request.headers.has("content-range"))
-    throw new WebDavError(400, "A part of a file can't be replaced. Send the whole file.");
+    throw new WebDavError(400, say`A part of a file can't be replaced. Send the whole file.`);
   // Clients of before 2016 send the chunks of a file as files in its folder, which would stay there.
   if (request.headers.has("oc-chunked"))
-    throw new WebDavError(501, "This program sends large files in an outdated way. Update the program.");
+    throw new WebDavError(501, say`This program sends large files in an outdated way. Update the program.`);
   const address = addressOf(request);
   const conditions = new Conditions({ request, principal }, services);
   const target = { principal, address, conditions, settingsUrl: settingsUrlOf(request) };
@@ -66,6 +67,6 @@ export function readMtime(header: string | null): string | undefined {
   const seconds = /^\s*-?\d{1,12}(\.\d{1,9})?\s*$/.test(header) ? Number(header) : Number.NaN;
   const date = storableDate(seconds * 1000);
   if (date !== undefined) return date;
-  const message = "X-OC-Mtime must be a number of seconds since 1970, of a date in the years 1 to 9999.";
+  const message = say`X-OC-Mtime must be a number of seconds since 1970, of a date in the years 1 to 9999.`;
   throw new AppError("invalid_field", message, { field: "X-OC-Mtime" });
 }

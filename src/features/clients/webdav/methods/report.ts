@@ -1,3 +1,4 @@
+import { say } from "../../../../translations/say.ts";
 import { notThere, WebDavError } from "../../errors.ts";
 import { isFolderItem } from "../client-tree.ts";
 import { addressOf, type DavRequest, hrefOf } from "../dav-request.ts";
@@ -21,14 +22,14 @@ export async function report(services: WebDavServices, { request, principal }: D
   const body = await readXml(request);
   if (body === undefined || !asksForFavorites(body)) {
     // RFC 3253, section 3.6
-    throw new WebDavError(403, "This server can report only favorites.", "supported-report");
+    throw new WebDavError(403, say`This server can report only favorites.`, "supported-report");
   }
   const plan = PropertyPlan.ofReport(body);
   await services.etags.refresh(principal.user);
   const folder = services.clientTree.find(principal, address);
   if (folder.kind === "free" || folder.kind === "missing_parent") throw notThere();
   if (folder.kind === "item" && !isFolderItem(folder)) {
-    throw new WebDavError(403, "Favorites can be listed in a folder only.", "supported-report");
+    throw new WebDavError(403, say`Favorites can be listed in a folder only.`, "supported-report");
   }
   const { root, names, writtenNames } = address;
   const found = services.favoriteItems.below(principal, names, SLICE);

@@ -1,4 +1,5 @@
 import { AppError } from "../../../../errors.ts";
+import { say } from "../../../../translations/say.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import { notThere, WebDavError } from "../../errors.ts";
 import { requireWrite } from "../client-tree.ts";
@@ -11,7 +12,8 @@ export async function unlock(services: WebDavServices, davRequest: DavRequest): 
   const { writer, clientTree, locks } = services;
   const { request, principal } = davRequest;
   const token = /^\s*<([^<>\s]+)>\s*$/.exec(request.headers.get("lock-token") ?? "")?.[1];
-  if (token === undefined) throw new WebDavError(400, "UNLOCK needs the header Lock-Token with the token in < and >.");
+  if (token === undefined)
+    throw new WebDavError(400, say`UNLOCK needs the header Lock-Token with the token in < and >.`);
   const address = addressOf(request);
   const conditions = new Conditions(davRequest, services);
   const { confirm } = uploaderOf(request);
@@ -25,7 +27,7 @@ export async function unlock(services: WebDavServices, davRequest: DavRequest): 
       locks.unlock(tx, principal.user, resource.node, token);
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "not_found") throw error;
-      throw new WebDavError(409, "No lock with this token covers this item.", "lock-token-matches-request-uri");
+      throw new WebDavError(409, say`No lock with this token covers this item.`, "lock-token-matches-request-uri");
     }
   });
   return new Response(null, { status: 204 });

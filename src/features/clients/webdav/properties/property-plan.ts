@@ -1,5 +1,6 @@
 /** What a PROPFIND asks for (RFC 4918, section 9.1), prepared once for all entries of the response. */
 import { AppError } from "../../../../errors.ts";
+import { say } from "../../../../translations/say.ts";
 import { PROPSTAT_START, propstat, propstatEnd } from "../multistatus.ts";
 import { isDav, type XmlElement } from "../xml.ts";
 import {
@@ -131,11 +132,11 @@ export class PropertyPlan {
 /** @throws AppError invalid_request for more properties, or longer names, than a request may have */
 export function rejectTooMany(names: readonly PropertyName[]): void {
   if (names.length > NAMES_MAX) {
-    const message = `A request can name at most ${NAMES_MAX} properties. Send several requests.`;
+    const message = say`A request can name at most ${NAMES_MAX} properties. Send several requests.`;
     throw new AppError("invalid_request", message, { limit: NAMES_MAX });
   }
   if (names.reduce((sum, name) => sum + emptyElement(name).length, 0) > NAMES_LENGTH_MAX) {
-    const message = "The names of the properties are too long. Send several requests.";
+    const message = say`The names of the properties are too long. Send several requests.`;
     throw new AppError("invalid_request", message, { limit: NAMES_LENGTH_MAX });
   }
 }
@@ -207,6 +208,6 @@ function distinct(elements: readonly XmlElement[]): PropertyName[] {
 function invalidPropfind(): AppError {
   return new AppError(
     "invalid_request",
-    "The body of PROPFIND must be an element propfind of the namespace DAV: with one of prop, allprop and propname.",
+    say`The body of PROPFIND must be an element propfind of the namespace DAV: with one of prop, allprop and propname.`,
   );
 }

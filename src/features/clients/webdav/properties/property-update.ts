@@ -1,6 +1,7 @@
 /** What a PROPPATCH changes (RFC 4918, section 9.2). */
 import { AppError } from "../../../../errors.ts";
 import type { PropertyChange } from "../../../../tree/tables/properties.ts";
+import { say } from "../../../../translations/say.ts";
 import { DAV, isDav, languageOf, writeElement, type XmlElement } from "../xml.ts";
 import { storableDate } from "./dates.ts";
 import { findLive, isFavoriteMark, isReserved, MICROSOFT } from "./live-properties.ts";
@@ -39,7 +40,7 @@ export class PropertyUpdate {
   constructor(body: XmlElement | undefined) {
     this.#requested = body === undefined || !isDav(body, "propertyupdate") ? [] : requestedIn(body);
     if (this.#requested.length === 0) {
-      const message = "The body of PROPPATCH must be an element propertyupdate of the namespace DAV: with properties.";
+      const message = say`The body of PROPPATCH must be an element propertyupdate of the namespace DAV: with properties.`;
       throw new AppError("invalid_request", message);
     }
     rejectTooMany(this.#requested.map(({ property }) => property));

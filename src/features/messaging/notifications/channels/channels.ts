@@ -4,6 +4,7 @@ import type { Config } from "../../../../config/settings.ts";
 import { AppError, invalidField } from "../../../../errors.ts";
 import type { Clock } from "../../../../lib/clock.ts";
 import type { Outbound } from "../../../../net/outbound.ts";
+import { say } from "../../../../translations/say.ts";
 import { type ApnsChannel, openApns } from "./apns.ts";
 import type { PushChannel, PushTarget } from "./channel.ts";
 import { type FcmChannel, openFcm } from "./fcm.ts";
@@ -64,22 +65,21 @@ export class PushChannels {
   async checkToken(token: string, field: string): Promise<void> {
     const isPlain = token.trim() !== "" && !/\p{Cc}/u.test(stripLineBreaks(token));
     if (!isPlain || Buffer.byteLength(token) > TOKEN_BYTES_MAX) {
-      throw invalidField(field, `${field} must be a push token of 1 to ${TOKEN_BYTES_MAX} bytes.`);
+      throw invalidField(field, say`${field} must be a push token of 1 to ${TOKEN_BYTES_MAX} bytes.`);
     }
     if (looksLikeSubscription(token)) {
       const subscription = parseSubscription(token);
       if (subscription === undefined) {
         throw invalidField(
           field,
-          `${field} must contain endpoint, keys.p256dh and keys.auth. Send ` +
-            "JSON.stringify(subscription) unchanged, as the browser returns it.",
+          say`${field} must contain endpoint, keys.p256dh and keys.auth. Send JSON.stringify(subscription) unchanged, as the browser returns it.`,
         );
       }
       await this.#parts.outbound.checkTarget(subscription.endpoint, field);
     } else if (looksLikeUrl(token)) {
       await this.#parts.outbound.checkTarget(token.trim(), field);
     } else if (/^[a-z][a-z0-9+.-]*:\/\//i.test(stripLineBreaks(token))) {
-      throw new AppError("forbidden_target", `The address in ${field} must begin with https://.`, { field });
+      throw new AppError("forbidden_target", say`The address in ${field} must begin with https://.`, { field });
     }
   }
 

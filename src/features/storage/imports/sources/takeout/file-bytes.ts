@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { AppError } from "../../../../../errors.ts";
 import { errorCode } from "../../../../../lib/error.ts";
+import { say } from "../../../../../translations/say.ts";
 import type { ZipBlobs } from "../../../../library/zip/zip-source.ts";
 import { SourceError } from "../../source.ts";
 
@@ -77,7 +78,7 @@ export class FileBytes implements ZipBlobs {
       const message = `The archive can't be read (${errorCode(error)}). Check the disk, then run the import again.`;
       throw new SourceError(message, true, { cause: error });
     }
-    if (length === 0) throw new AppError("invalid_request", "The archive ends too early.");
+    if (length === 0) throw new AppError("invalid_request", say`The archive ends too early.`);
     return length;
   }
 

@@ -2,6 +2,7 @@ import { crc32, createGunzip } from "node:zlib";
 import { Readable } from "node:stream";
 import { AppError } from "../../../../../errors.ts";
 import { messageOf } from "../../../../../lib/error.ts";
+import { say } from "../../../../../translations/say.ts";
 import type { ArchivePart, PartEntry } from "./archive-part.ts";
 import { ByteReader } from "./byte-reader.ts";
 import { BLOCK_BYTES, readHeader, type TarHeader } from "./tar-header.ts";
@@ -47,7 +48,7 @@ export class TarPart implements ArchivePart {
       yield* this.#listFrom(reader, signal);
     } catch (error) {
       if (error instanceof AppError || signal.aborted) throw error;
-      throw new AppError("invalid_request", `${this.name} is damaged (${messageOf(error)}).`, {}, error);
+      throw new AppError("invalid_request", say`${this.name} is damaged (${messageOf(error)}).`, {}, error);
     } finally {
       this.#current = undefined;
       input.destroy();
@@ -125,5 +126,5 @@ async function nextHeader(reader: ByteReader): Promise<TarHeader | undefined> {
 }
 
 function passed({ path }: PartEntry): AppError {
-  return new AppError("invalid_request", `"${path}" can't be read again in this run. Run the import again.`);
+  return new AppError("invalid_request", say`"${path}" can't be read again in this run. Run the import again.`);
 }

@@ -5,6 +5,7 @@ import { eachZipEntry, type ZipEntry } from "../../../../library/zip/zip-directo
 import { type ZipBlobs, ZipSource } from "../../../../library/zip/zip-source.ts";
 import { AppError } from "../../../../../errors.ts";
 import { invariant } from "../../../../../lib/invariant.ts";
+import { say } from "../../../../../translations/say.ts";
 import type { ArchivePart, PartEntry } from "./archive-part.ts";
 
 /** A ZIP file, on the machine or in the store. */
@@ -82,7 +83,7 @@ export class ZipPart implements ArchivePart {
     const stored = await source.readAt(start, end - start);
     const content = zip.method === STORED ? Buffer.from(stored) : inflate(stored, zip.sizeBytes);
     if (content?.length === zip.sizeBytes && crc32(content) === zip.crc32) return content;
-    throw new AppError("invalid_request", `"${zip.name}" is damaged in the archive.`);
+    throw new AppError("invalid_request", say`"${zip.name}" is damaged in the archive.`);
   }
 
   close(): Promise<void> {
