@@ -2,6 +2,7 @@
 import de from "./de/errors.json" with { type: "text" };
 import es from "./es/errors.json" with { type: "text" };
 import fr from "./fr/errors.json" with { type: "text" };
+import ja from "./ja/errors.json" with { type: "text" };
 import pt from "./pt/errors.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
 import { formatMessage } from "./messages.ts";
@@ -11,7 +12,7 @@ import type { Message, ValueFormat } from "./say.ts";
  * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
  * compiler takes them for what they contain.
  */
-const FILES: Readonly<Record<string, unknown>> = { de, es, fr, pt };
+const FILES: Readonly<Record<string, unknown>> = { de, es, fr, ja, pt };
 
 type Translate = (message: Message) => string;
 

@@ -3,12 +3,13 @@ import de from "./de/server.json";
 import { formatOf } from "./formats.ts";
 import es from "./es/server.json";
 import fr from "./fr/server.json";
+import ja from "./ja/server.json";
 import pt from "./pt/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, pt };
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, ja, pt };
 
 const english: Record<string, TextTable> = {};
 
