@@ -16,6 +16,7 @@ export const LANGUAGES: readonly Language[] = [
   { tag: "fr", name: "Français" },
   { tag: "ja", name: "日本語" },
   { tag: "pl", name: "Polski" },
+  { tag: "pt", name: "Português" },
 ];
 
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);

@@ -4,12 +4,13 @@ import { formatOf } from "./formats.ts";
 import es from "./es/server.json";
 import fr from "./fr/server.json";
 import ja from "./ja/server.json";
+import pt from "./pt/server.json";
 import pl from "./pl/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, ja, pl };
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, ja, pl, pt };
 
 const english: Record<string, TextTable> = {};
 
