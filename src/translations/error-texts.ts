@@ -2,13 +2,14 @@
 import de from "./de/errors.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
 import { formatMessage } from "./messages.ts";
+import nl from "./nl/errors.json" with { type: "text" };
 import type { Message, ValueFormat } from "./say.ts";
 
 /**
  * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
  * compiler takes them for what they contain.
  */
-const FILES: Readonly<Record<string, unknown>> = { de };
+const FILES: Readonly<Record<string, unknown>> = { de, nl };
 
 type Translate = (message: Message) => string;
 
