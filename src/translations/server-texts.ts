@@ -3,12 +3,13 @@ import de from "./de/server.json";
 import { formatOf } from "./formats.ts";
 import es from "./es/server.json";
 import fr from "./fr/server.json";
+import ja from "./ja/server.json";
 import nl from "./nl/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, nl };
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, ja, nl };
 
 const english: Record<string, TextTable> = {};
 
