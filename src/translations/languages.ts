@@ -16,6 +16,7 @@ export const LANGUAGES: readonly Language[] = [
   { tag: "fr", name: "Français" },
   { tag: "ja", name: "日本語" },
   { tag: "nl", name: "Nederlands" },
+  { tag: "pt", name: "Português" },
 ];
 
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);
