@@ -15,6 +15,7 @@ export const LANGUAGES: readonly Language[] = [
   { tag: "es", name: "Español" },
   { tag: "fr", name: "Français" },
   { tag: "ja", name: "日本語" },
+  { tag: "nl", name: "Nederlands" },
   { tag: "pl", name: "Polski" },
   { tag: "pt", name: "Português" },
 ];

@@ -6,11 +6,12 @@ import fr from "./fr/server.json";
 import ja from "./ja/server.json";
 import pt from "./pt/server.json";
 import pl from "./pl/server.json";
+import nl from "./nl/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, ja, pl, pt };
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, ja, nl, pl, pt };
 
 const english: Record<string, TextTable> = {};
 

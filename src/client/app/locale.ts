@@ -17,6 +17,7 @@ const TEXTS: Readonly<Record<string, LoadTexts>> = {
   es: () => import("../../translations/es/client.json"),
   fr: () => import("../../translations/fr/client.json"),
   ja: () => import("../../translations/ja/client.json"),
+  nl: () => import("../../translations/nl/client.json"),
   pl: () => import("../../translations/pl/client.json"),
   pt: () => import("../../translations/pt/client.json"),
   "ar-XB": () => import("../translations/pseudo.ts"),
