@@ -14,6 +14,7 @@ export const LANGUAGES: readonly Language[] = [
   { tag: "de", name: "Deutsch" },
   { tag: "es", name: "Español" },
   { tag: "fr", name: "Français" },
+  { tag: "it", name: "Italiano" },
 ];
 
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);

@@ -3,11 +3,12 @@ import de from "./de/server.json";
 import { formatOf } from "./formats.ts";
 import es from "./es/server.json";
 import fr from "./fr/server.json";
+import it from "./it/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr };
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, it };
 
 const english: Record<string, TextTable> = {};
 

@@ -16,6 +16,7 @@ const TEXTS: Readonly<Record<string, LoadTexts>> = {
   de: () => import("../../translations/de/client.json"),
   es: () => import("../../translations/es/client.json"),
   fr: () => import("../../translations/fr/client.json"),
+  it: () => import("../../translations/it/client.json"),
   "ar-XB": () => import("../translations/pseudo.ts"),
 };
 
