@@ -1,6 +1,9 @@
 /** The messages of errors in all languages. English ones are in the code: see `say.ts`. */
 import de from "./de/errors.json" with { type: "text" };
+import es from "./es/errors.json" with { type: "text" };
+import fr from "./fr/errors.json" with { type: "text" };
 import it from "./it/errors.json" with { type: "text" };
+import ja from "./ja/errors.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
 import { formatMessage } from "./messages.ts";
 import type { Message, ValueFormat } from "./say.ts";
@@ -9,7 +12,7 @@ import type { Message, ValueFormat } from "./say.ts";
  * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
  * compiler takes them for what they contain.
  */
-const FILES: Readonly<Record<string, unknown>> = { de, it };
+const FILES: Readonly<Record<string, unknown>> = { de, es, fr, it, ja };
 
 type Translate = (message: Message) => string;
 

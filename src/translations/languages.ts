@@ -15,6 +15,7 @@ export const LANGUAGES: readonly Language[] = [
   { tag: "es", name: "Español" },
   { tag: "fr", name: "Français" },
   { tag: "it", name: "Italiano" },
+  { tag: "ja", name: "日本語" },
 ];
 
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);

@@ -17,6 +17,7 @@ const TEXTS: Readonly<Record<string, LoadTexts>> = {
   es: () => import("../../translations/es/client.json"),
   fr: () => import("../../translations/fr/client.json"),
   it: () => import("../../translations/it/client.json"),
+  ja: () => import("../../translations/ja/client.json"),
   "ar-XB": () => import("../translations/pseudo.ts"),
 };
 

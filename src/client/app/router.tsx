@@ -17,7 +17,6 @@ import { basePath } from "../base/address.ts";
 import { pageKeyOf, useClosedDialogEntries } from "../base/overlays.ts";
 import { startPage } from "../base/start-page.ts";
 import { Frame } from "./frame.tsx";
-import { NotFound } from "./not-found.tsx";
 import { PageSpinner } from "./page-boundary.tsx";
 import { PageFailure } from "./page-failure.tsx";
 import { formatTextSearch, parseTextSearch, textSearch } from "../base/search-params.ts";
@@ -47,11 +46,12 @@ const pages = {
   edit: lazyPart(() => import("../features/editor/editor-page.tsx").then((page) => page.EditorPage)),
   connect: lazyPart(() => import("../features/connect/connect-page.tsx").then((page) => page.ConnectPage)),
   signUp: lazyPart(() => import("../features/sign-up/sign-up-page.tsx").then((page) => page.SignUpPage)),
+  notFound: lazyPart(() => import("./not-found.tsx").then((page) => page.NotFound)),
 };
 
 const root = createRootRoute({
   component: Root,
-  notFoundComponent: NotFound,
+  notFoundComponent: pages.notFound,
   errorComponent: Failure,
   validateSearch: textSearch,
 });

@@ -190,6 +190,8 @@ test("every route acknowledges changes by its method, except these", async () =>
     "GET /api/auth/oidc/callback",
     "GET /api/files/extractions",
     "GET /api/files/extractions/:id",
+    "GET /api/imports",
+    "GET /api/imports/:id",
     "GET /api/mobile/files/:id/durability",
     "GET /api/mobile/queue/",
     "GET /api/mobile/upload/:uploadId",

@@ -128,7 +128,7 @@ function State({ run: { state, message } }: { readonly run: AccountImport }) {
     <>
       <StateBadge state={state} />
       {message !== null && (
-        <span dir="auto" className="block max-w-72 text-xs wrap-anywhere text-muted">
+        <span dir="auto" className="block max-w-64 text-xs wrap-anywhere text-muted">
           {message}
         </span>
       )}

@@ -118,7 +118,7 @@ function ArchiveList({
   const missing = missingParts(chosen.map(({ name }) => name));
   return (
     <>
-      <ul className="flex max-h-72 flex-col gap-1 overflow-y-auto" aria-label={text.archives}>
+      <ul className="flex max-h-64 flex-col gap-1 overflow-y-auto" aria-label={text.archives}>
         {archives.map(({ id, name, folder, size, createdAt }) => (
           <li key={id}>
             <Checkbox

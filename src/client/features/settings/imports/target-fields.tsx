@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Checkbox } from "../../../ui/checkbox.tsx";
+import { Field } from "../../../ui/field.tsx";
 import { Folder } from "../../../ui/icons.ts";
-import { TextField } from "../../../ui/text-field.tsx";
 import { FolderDialog } from "./folder-dialog.tsx";
 import { text } from "./text.ts";
 
@@ -26,21 +26,24 @@ export function TargetFields({
   const setFolder = (folder: string) => onChange({ ...target, folder });
   return (
     <>
-      <div className="flex flex-wrap items-start gap-2">
-        <TextField
-          label={text.target}
-          hint={text.targetHint}
-          error={error}
-          autoComplete="off"
-          dir="auto"
-          value={target.folder}
-          onChange={setFolder}
-          className="min-w-0 flex-1 basis-56"
-        />
-        <Button icon={Folder} className="sm:mt-6" onClick={() => setChoosing(true)}>
-          {text.otherFolder}
-        </Button>
-      </div>
+      <Field label={text.target} hint={text.targetHint} error={error}>
+        {(ids) => (
+          <div className="flex flex-wrap gap-2">
+            <input
+              {...ids}
+              type="text"
+              autoComplete="off"
+              dir="auto"
+              value={target.folder}
+              onChange={(event) => setFolder(event.target.value)}
+              className="field control min-w-0 flex-1 basis-52"
+            />
+            <Button icon={Folder} onClick={() => setChoosing(true)}>
+              {text.otherFolder}
+            </Button>
+          </div>
+        )}
+      </Field>
       <Checkbox
         label={text.restoreDeleted}
         hint={text.restoreDeletedHint}
