@@ -4,6 +4,7 @@ import es from "./es/errors.json" with { type: "text" };
 import fr from "./fr/errors.json" with { type: "text" };
 import it from "./it/errors.json" with { type: "text" };
 import ja from "./ja/errors.json" with { type: "text" };
+import pt from "./pt/errors.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
 import { formatMessage } from "./messages.ts";
 import type { Message, ValueFormat } from "./say.ts";
@@ -12,7 +13,7 @@ import type { Message, ValueFormat } from "./say.ts";
  * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
  * compiler takes them for what they contain.
  */
-const FILES: Readonly<Record<string, unknown>> = { de, es, fr, it, ja };
+const FILES: Readonly<Record<string, unknown>> = { de, es, fr, it, ja, pt };
 
 type Translate = (message: Message) => string;
 

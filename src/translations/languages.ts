@@ -16,6 +16,7 @@ export const LANGUAGES: readonly Language[] = [
   { tag: "fr", name: "Français" },
   { tag: "it", name: "Italiano" },
   { tag: "ja", name: "日本語" },
+  { tag: "pt", name: "Português" },
 ];
 
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);

@@ -5,11 +5,12 @@ import es from "./es/server.json";
 import fr from "./fr/server.json";
 import it from "./it/server.json";
 import ja from "./ja/server.json";
+import pt from "./pt/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, it, ja };
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, it, ja, pt };
 
 const english: Record<string, TextTable> = {};
 

@@ -18,6 +18,7 @@ const TEXTS: Readonly<Record<string, LoadTexts>> = {
   fr: () => import("../../translations/fr/client.json"),
   it: () => import("../../translations/it/client.json"),
   ja: () => import("../../translations/ja/client.json"),
+  pt: () => import("../../translations/pt/client.json"),
   "ar-XB": () => import("../translations/pseudo.ts"),
 };
 
