@@ -6,6 +6,7 @@ import ja from "./ja/errors.json" with { type: "text" };
 import pt from "./pt/errors.json" with { type: "text" };
 import pl from "./pl/errors.json" with { type: "text" };
 import nl from "./nl/errors.json" with { type: "text" };
+import it from "./it/errors.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
 import { formatMessage } from "./messages.ts";
 import type { Message, ValueFormat } from "./say.ts";
@@ -14,7 +15,7 @@ import type { Message, ValueFormat } from "./say.ts";
  * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
  * compiler takes them for what they contain.
  */
-const FILES: Readonly<Record<string, unknown>> = { de, es, fr, ja, nl, pl, pt };
+const FILES: Readonly<Record<string, unknown>> = { de, es, fr, it, ja, nl, pl, pt };
 
 type Translate = (message: Message) => string;
 

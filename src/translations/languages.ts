@@ -14,6 +14,7 @@ export const LANGUAGES: readonly Language[] = [
   { tag: "de", name: "Deutsch" },
   { tag: "es", name: "Español" },
   { tag: "fr", name: "Français" },
+  { tag: "it", name: "Italiano" },
   { tag: "ja", name: "日本語" },
   { tag: "nl", name: "Nederlands" },
   { tag: "pl", name: "Polski" },

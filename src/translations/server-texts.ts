@@ -7,11 +7,12 @@ import ja from "./ja/server.json";
 import pt from "./pt/server.json";
 import pl from "./pl/server.json";
 import nl from "./nl/server.json";
+import it from "./it/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
 /** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, ja, nl, pl, pt };
+const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, it, ja, nl, pl, pt };
 
 const english: Record<string, TextTable> = {};
 

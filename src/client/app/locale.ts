@@ -16,6 +16,7 @@ const TEXTS: Readonly<Record<string, LoadTexts>> = {
   de: () => import("../../translations/de/client.json"),
   es: () => import("../../translations/es/client.json"),
   fr: () => import("../../translations/fr/client.json"),
+  it: () => import("../../translations/it/client.json"),
   ja: () => import("../../translations/ja/client.json"),
   nl: () => import("../../translations/nl/client.json"),
   pl: () => import("../../translations/pl/client.json"),
