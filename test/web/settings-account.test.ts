@@ -44,6 +44,7 @@ describeWeb("the account settings", (web) => {
       "Connect devices",
       "API keys",
       "Notifications",
+      "Import",
       "Usage",
       "Appearance",
       "Account",
