@@ -240,7 +240,6 @@ export class Outbound {
     for (const address of addresses.slice(0, ADDRESSES_MAX)) {
       try {
         // Sequentially: the next address only if nothing accepted the connection.
-        // oxlint-disable-next-line no-await-in-loop
         return await sendTo(address, url, request, signal, this.#ca);
       } catch (error) {
         if (!NOT_CONNECTED.has(codeOf(error))) throw error;

@@ -2,11 +2,11 @@
 import de from "./de/errors.json" with { type: "text" };
 import es from "./es/errors.json" with { type: "text" };
 import fr from "./fr/errors.json" with { type: "text" };
-import ja from "./ja/errors.json" with { type: "text" };
-import pt from "./pt/errors.json" with { type: "text" };
-import pl from "./pl/errors.json" with { type: "text" };
-import nl from "./nl/errors.json" with { type: "text" };
 import it from "./it/errors.json" with { type: "text" };
+import ja from "./ja/errors.json" with { type: "text" };
+import nl from "./nl/errors.json" with { type: "text" };
+import pl from "./pl/errors.json" with { type: "text" };
+import pt from "./pt/errors.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
 import { formatMessage } from "./messages.ts";
 import type { Message, ValueFormat } from "./say.ts";

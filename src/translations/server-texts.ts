@@ -1,18 +1,23 @@
 /** The texts of the server: pages, mails, and notifications. Each feature defines its English ones with `defineTexts`. */
-import de from "./de/server.json";
+import de from "./de/server.json" with { type: "text" };
+import es from "./es/server.json" with { type: "text" };
+import fr from "./fr/server.json" with { type: "text" };
+import it from "./it/server.json" with { type: "text" };
+import ja from "./ja/server.json" with { type: "text" };
+import nl from "./nl/server.json" with { type: "text" };
+import pl from "./pl/server.json" with { type: "text" };
+import pt from "./pt/server.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
-import es from "./es/server.json";
-import fr from "./fr/server.json";
-import ja from "./ja/server.json";
-import pt from "./pt/server.json";
-import pl from "./pl/server.json";
-import nl from "./nl/server.json";
-import it from "./it/server.json";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
-/** The translations by language. */
-const TRANSLATIONS: Readonly<Record<string, Translation>> = { de, es, fr, it, ja, nl, pl, pt };
+/**
+ * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
+ * compiler takes them for what they contain.
+ */
+const FILES: Readonly<Record<string, unknown>> = { de, es, fr, it, ja, nl, pl, pt };
+
+const translations = new Map<string, Translation>();
 
 const english: Record<string, TextTable> = {};
 
@@ -33,14 +38,24 @@ export function defineTexts<const T extends TextTable>(
   english[feature] = texts;
   const tables = new Map<string, ReadableTable<T>>();
   return (language) => {
-    const tag = Object.hasOwn(TRANSLATIONS, language) ? language : "en";
+    const tag = Object.hasOwn(FILES, language) ? language : "en";
     let table = tables.get(tag);
     if (table === undefined) {
-      table = buildTable(texts, TRANSLATIONS[tag]?.[feature] ?? {}, formatOf(tag));
+      table = buildTable(texts, translationIn(tag)[feature] ?? {}, formatOf(tag));
       tables.set(tag, table);
     }
     return table;
   };
+}
+
+function translationIn(tag: string): Translation {
+  let translation = translations.get(tag);
+  if (translation === undefined) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a file of the program, checked by a test
+    translation = tag === "en" ? {} : (JSON.parse(String(FILES[tag])) as Translation);
+    translations.set(tag, translation);
+  }
+  return translation;
 }
 
 function buildTable<T extends TextTable>(texts: T, translated: TextTable, format: MessageFormat): ReadableTable<T> {

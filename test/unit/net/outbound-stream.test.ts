@@ -194,7 +194,6 @@ describe("connections", () => {
     const connections = new OutboundConnections();
     const request = { ...GET, connections };
     for (let at = 0; at < 5; at++) {
-      // oxlint-disable-next-line no-await-in-loop
       await drain((await outbound().open(`http://127.0.0.1:${port}/`, request)).body);
     }
     expect(opened()).toBe(1);

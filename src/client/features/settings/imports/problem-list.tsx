@@ -68,7 +68,6 @@ function Problems({ run }: { readonly run: ImportRun }) {
 async function saveProblems(id: string): Promise<void> {
   const problems: ImportProblem[] = [];
   for (let page = 1, hasNext = true; hasNext; page++) {
-    // oxlint-disable-next-line no-await-in-loop -- only a page says whether there is another one
     const list = await readProblems(id, page, DOWNLOAD_PAGE_SIZE);
     problems.push(...list.problems);
     hasNext = list.pagination.hasNext;

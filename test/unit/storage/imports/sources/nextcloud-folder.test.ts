@@ -99,7 +99,6 @@ test("a file or folder that becomes a link before it is read is not followed", a
   await rename(join(data, "ada/files/sub"), join(data, "moved"));
   await symlink(join(data, "secret"), join(data, "ada/files/sub"));
   for (const file of [top, below]) {
-    // oxlint-disable-next-line no-await-in-loop
     expect(await readContent(file).catch((error: unknown) => error)).toMatchObject({ name: "SourceError" });
   }
 });

@@ -77,7 +77,6 @@ test("all files are offered with their times, checksums, and favorites", async (
     const content = CONTENTS[file.path] ?? "";
     expect([file.sizeBytes, file.modifiedMs]).toEqual([Buffer.from(content).byteLength, MODIFIED_S * 1000]);
     // Sequentially, because the order of requests does not matter here, but the load does.
-    // oxlint-disable-next-line no-await-in-loop
     expect(digestOf(await readContent(file))).toBe(digestOf(content));
   }
   expect(mine.filter(({ details }) => details.isFavorite).map(({ path }) => path)).toEqual([

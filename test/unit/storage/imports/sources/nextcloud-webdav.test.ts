@@ -69,7 +69,6 @@ describe("the address", () => {
       source(`${server.url}${FILES_PATH}`),
     ];
     for (const one of sources) {
-      // oxlint-disable-next-line no-await-in-loop
       await readSource(one);
     }
     expect(new Set(sources.map(({ identity }) => identity))).toEqual(new Set(["nextcloud oc8s3kqz1x ada"]));
@@ -184,7 +183,6 @@ describe("a list", () => {
     const { files } = await readSource(source());
     expect(files.map(({ path }) => path)).toEqual(["https:a.txt", "https:sub/mailto:b.txt"]);
     for (const file of files) {
-      // oxlint-disable-next-line no-await-in-loop
       expect(Buffer.from(await readContent(file)).toString()).toBe(file.path);
     }
   });
@@ -347,7 +345,6 @@ describe("a download", () => {
     const { files } = await readSource(source());
     const outcomes: boolean[] = [];
     for (const file of files) {
-      // oxlint-disable-next-line no-await-in-loop
       outcomes.push((await failureOf(readContent(file))).isTemporary);
     }
     expect(outcomes).toEqual([false, false, false, false, true]);
@@ -389,7 +386,6 @@ test("a server of this machine is not reached for users", async () => {
   const network = new Outbound({ allow: AllowedTargets.parse([]) });
   for (const address of [server.url, server.url.replace("http", "https")]) {
     const guarded = new NextcloudSource({ network, address, username: "ada", password: PASSWORD });
-    // oxlint-disable-next-line no-await-in-loop
     const { message, isTemporary } = await failureOf(readSource(guarded));
     expect(message).toContain("ask the administrator to allow it (LARDER_OUTBOUND_ALLOW)");
     expect(isTemporary).toBe(false);

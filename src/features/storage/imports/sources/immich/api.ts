@@ -86,7 +86,6 @@ export class ImmichApi {
     const shared = this.isAtLeast(3, 0) ? "/api/albums?isShared=true" : "/api/albums?shared=true";
     const found = new Map<string, JsonFields>();
     for (const endpoint of ["/api/albums", shared]) {
-      // oxlint-disable-next-line no-await-in-loop
       const albums = objectsOf(await this.#get(endpoint, signal), endpoint);
       for (const album of albums) found.set(album.string("id"), album);
     }
@@ -116,7 +115,6 @@ export class ImmichApi {
       const headers = { "Content-Type": "application/json" };
       const request = { method: "POST", headers, body, signal } as const;
       // Sequentially: each page names the next one.
-      // oxlint-disable-next-line no-await-in-loop
       const response = await this.#read(endpoint, request);
       const assets = new JsonFields(response, endpoint).object("assets");
       const items = assets.objects("items");

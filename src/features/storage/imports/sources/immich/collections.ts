@@ -21,7 +21,6 @@ export async function readCollections(api: ImmichApi, userId: string, signal: Ab
   const names = new Set<string>();
   for (const fields of await api.albums(signal)) {
     const album = toAlbum(fields, names);
-    // oxlint-disable-next-line no-await-in-loop
     const own = await listOwnAssets(api, fields, userId, signal);
     leftOut.push(...describeAlbum(fields, userId, own.length));
     if (own.length === 0 && ownerOf(fields) !== userId) continue;
@@ -95,7 +94,6 @@ async function readTags(api: ImmichApi, userId: string, signal: AbortSignal) {
   // Parents before children: `Travel` before `Travel/Italy`.
   const byName = tags.map((tag) => ({ id: tag.string("id"), name: tag.optionalString("value") ?? tag.string("name") }));
   for (const { id, name } of byName.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    // oxlint-disable-next-line no-await-in-loop
     for (const asset of await searchIds(api, { tagIds: [id] }, userId, signal)) addTag(tagsOf, asset, name);
   }
   return { tagsOf, leftOut: [] };

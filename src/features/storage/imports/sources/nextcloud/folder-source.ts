@@ -64,13 +64,11 @@ async function* walk(top: string, signal: AbortSignal): AsyncGenerator<Walked> {
     signal.throwIfAborted();
     const below: string[] = [];
     // Sequentially, so that few names are in memory.
-    // oxlint-disable-next-line no-await-in-loop
     const entries = await listFolder(join(top, folder));
     if ("message" in entries) yield { type: "leftOut", leftOut: { name: folder, ...entries } };
     for (const entry of "message" in entries ? [] : entries) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) below.push(path);
-      // oxlint-disable-next-line no-await-in-loop
       else yield await examine(top, path);
     }
     pending.push(...below.reverse());

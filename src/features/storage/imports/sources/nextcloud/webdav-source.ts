@@ -101,7 +101,6 @@ export class NextcloudSource implements ImportSource {
     for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
       signal.throwIfAborted();
       // Sequentially: a folder's list is read when its turn has come, so that few are in memory.
-      // oxlint-disable-next-line no-await-in-loop
       const listed = await this.#listBelow(folder, signal);
       if ("message" in listed) {
         yield leftOutEntry({ name: folder.path, reason: "unreadable", message: listed.message });

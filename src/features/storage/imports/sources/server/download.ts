@@ -101,7 +101,6 @@ class Download {
   async next(): Promise<Uint8Array | undefined> {
     for (;;) {
       try {
-        // oxlint-disable-next-line no-await-in-loop
         const { value } = await this.#reader.read();
         if (value === undefined) return this.#finish();
         this.#failures = 0;
@@ -110,7 +109,6 @@ class Download {
         return value;
       } catch (error) {
         if (!(error instanceof OutboundError)) throw error;
-        // oxlint-disable-next-line no-await-in-loop
         await this.#resume(error);
       }
     }

@@ -101,11 +101,9 @@ export class ServerClient {
     for (let failures = 1; ; failures++) {
       request.signal.throwIfAborted();
       // Sequentially: each attempt follows the failure of the previous one.
-      // oxlint-disable-next-line no-await-in-loop
       const result = await this.#attempt(url, request);
       if ("status" in result) return result;
       if (failures >= (request.attempts ?? ATTEMPTS_MAX)) throw result.error;
-      // oxlint-disable-next-line no-await-in-loop
       await this.wait(failures, result, request.signal);
     }
   }
@@ -122,14 +120,12 @@ export class ServerClient {
     for (let failures = 1; ; failures++) {
       try {
         // Sequentially: each attempt follows the failure of the previous one.
-        // oxlint-disable-next-line no-await-in-loop
         return await work();
       } catch (error) {
         if (!(error instanceof OutboundError)) throw error;
         signal.throwIfAborted();
         const failure = describeFailure(error);
         if (!failure.isTemporary || failures >= ATTEMPTS_MAX) throw failure;
-        // oxlint-disable-next-line no-await-in-loop
         await this.wait(failures, { error: failure }, signal);
       }
     }
@@ -153,12 +149,10 @@ export class ServerClient {
   async #attempt(address: URL, request: ServerRequest): Promise<ServerResponse | FailedAttempt> {
     let url = address;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      // oxlint-disable-next-line no-await-in-loop
       const response = await this.#sendOnce(url, request);
       if (!("status" in response)) return response;
       const target = redirectOf(response, url);
       if (target === undefined) return { ...response, url };
-      // oxlint-disable-next-line no-await-in-loop
       await response.body.cancel();
       if (target.origin !== url.origin) {
         const message = `The server redirects to ${target.origin}. Enter the address that the browser shows there.`;
