@@ -116,6 +116,14 @@ describe("a page", () => {
   });
 });
 
+test("the sign-in page says in the language of the visitor that a mail was sent", async () => {
+  const json = { email: freshEmail() };
+  const messageIn = async (headers: Record<string, string>) =>
+    (await server().visitor.request("POST", "/api/auth/password/forgot", { json, headers })).string("message");
+  expect(await messageIn(GERMAN)).toStartWith("Wenn es ein Konto mit dieser E-Mail-Adresse gibt,");
+  expect(await messageIn({})).toStartWith("If an account with this email exists,");
+});
+
 describe("the language of an account", () => {
   test("is that of the browser in which it is created, until the person chooses one", async () => {
     const account = await signUpWith(GERMAN);
