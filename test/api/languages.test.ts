@@ -94,6 +94,14 @@ describe("a page", () => {
     expect(response.header("vary")).toContain("Accept-Language, Cookie");
   });
 
+  test("in the pseudo-language is from right to left, if a browser asks for it", async () => {
+    const response = await page("/nowhere", { cookie: "larder_language=ar-XB" });
+    expect(response.text).toContain('<html lang="ar-XB" dir="rtl"');
+    expect(response.text).toContain("<h1>[Págé nöt föünd]</h1>");
+    expect(response.text).toContain("<p>[Thís áddréss döés nöt éxíst.");
+    expect((await page("/nowhere", { "accept-language": "ar" })).text).toContain('<html lang="en" dir="ltr"');
+  });
+
   test("that browsers revalidate has an own tag in each language", async () => {
     const tags = await Promise.all(
       [GERMAN, FRENCH, {}].map(async (headers) => (await page("/app-document", headers)).header("etag")),
