@@ -2,12 +2,17 @@
 import de from "./de/settings.json" with { type: "text" };
 import es from "./es/settings.json" with { type: "text" };
 import fr from "./fr/settings.json" with { type: "text" };
+import it from "./it/settings.json" with { type: "text" };
+import ja from "./ja/settings.json" with { type: "text" };
+import nl from "./nl/settings.json" with { type: "text" };
+import pl from "./pl/settings.json" with { type: "text" };
+import pt from "./pt/settings.json" with { type: "text" };
 
 /**
  * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
  * compiler takes them for what they contain.
  */
-const FILES: Readonly<Record<string, unknown>> = { de, es, fr };
+const FILES: Readonly<Record<string, unknown>> = { de, es, fr, it, ja, nl, pl, pt };
 
 /** The help texts of one language, by the key of the setting. */
 type HelpTexts = ReadonlyMap<string, string>;

@@ -137,7 +137,7 @@ test.each(LANGUAGES.map(({ tag }) => tag).filter((tag) => hasFile(tag, "settings
   async (tag) => {
     const problems: string[] = [];
     for (const [key, text] of await readTexts(tag, "settings")) {
-      const values = english.settings.get(key)?.match(/"[^"]+"|\S+\.toml|s3\.\S+\w|https?:\S+\w|[A-Z_]{3,}/g) ?? [];
+      const values = english.settings.get(key)?.match(/"[^"]+"|\S+\.toml|s3\.\S+\w|https?:\S+\w|[A-Z]+_[A-Z]+/g) ?? [];
       problems.push(...values.filter((value) => !text.includes(value)).map((value) => `${key}: lacks ${value}`));
       if (text.trim() === "") problems.push(`${key}: is empty`);
     }
