@@ -80,9 +80,11 @@ function readArchives({ permissions }: StartRequestOptions, user: User, { fileId
 async function readServer({ outbound }: StartRequestOptions, { kind, url, username, secret }: Start) {
   if (url === undefined) throw invalidField("url", say`Enter the address of the other system.`);
   await outbound.checkTarget(url, "url");
+  // A search can have a secret, which must not be stored, and is not sent anyway.
+  const address = url.replace(/[?#].*$/s, "");
   if (secret === undefined) throw invalidField("secret", say`Enter the app password or the API key.`);
   if (kind === "nextcloud" && (username ?? "") === "") throw invalidField("username", say`Enter the user name.`);
-  return { url, username };
+  return { url: address, username };
 }
 
 function describe([first = "", ...more]: readonly string[]): string {
