@@ -49,6 +49,8 @@ export interface SourceImportRequest {
   readonly isGentle: boolean;
   /** Ends the import early; complete files stay. */
   readonly signal: AbortSignal;
+  /** Called in each transaction. @throws if the account may not import any more */
+  readonly confirm?: () => void;
   readonly progress: ImportProgress;
 }
 
@@ -220,8 +222,8 @@ class SourceImport {
     } catch (error) {
       const isOneFile = isAboutOneFile(error) || (error instanceof SourceError && !error.isTemporary);
       if (isOneFile && !signal.aborted) {
-        const isTooLarge = error instanceof AppError && error.reason === "file_too_large";
-        progress.addProblem(file.path, isTooLarge ? "file_too_large" : "unreadable", error.message);
+        if (error instanceof AppError) progress.addRejection(file.path, error);
+        else progress.addProblem(file.path, "unreadable", error.message);
       } else this.#failure ??= { error };
     }
   }
@@ -245,7 +247,7 @@ class SourceImport {
   /** Writes the rows of files. */
   async #write(files: readonly StoredFile[]): Promise<void> {
     const { db, writer, tree } = this.#options;
-    const { isGentle, progress, hasOtherServer } = this.#request;
+    const { isGentle, progress, hasOtherServer, confirm } = this.#request;
     const open = new Set(files);
     const release = (stored: StoredFile, isNamed: boolean) => {
       // A blob without a row would be deleted here, but the other server may be about to write one for the same bytes.
@@ -267,6 +269,7 @@ class SourceImport {
           progress.addRejection(stored.file.path, error);
         },
         onBegin: () => {
+          confirm?.();
           if (db.changedElsewhere()) tree.dropCaches();
         },
         onCommitted: () => progress.report(),

@@ -13,7 +13,7 @@ import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { readLocation } from "../../media/metadata/exif.ts";
 import type { ImportedItem, ImportedItems } from "./items.ts";
-import type { SourceDetails, SourceFile } from "./source.ts";
+import { DESCRIPTION_BYTES_MAX, type SourceDetails, type SourceFile } from "./source.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** A file of a source whose bytes are durable. */
@@ -59,7 +59,6 @@ interface ItemWriterRequest {
 
 const TAG_CHARACTERS_MAX = 64;
 const ALBUM_CHARACTERS_MAX = 255;
-const DESCRIPTION_BYTES_MAX = 32 * 1024;
 
 /** Writes the rows of imported files. Every method is called inside a transaction. */
 export class ItemWriter {

@@ -64,6 +64,10 @@ export class ImportProgress {
 }
 
 const REASONS: Readonly<Partial<Record<AppError["reason"], ImportProblemReason>>> = {
+  file_too_large: "file_too_large",
+  invalid_request: "unreadable",
+  content_damaged: "unreadable",
+  content_missing: "unreadable",
   quota_exceeded: "quota_exceeded",
   locked: "locked",
   name_taken: "name_taken",

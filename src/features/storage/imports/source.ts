@@ -53,6 +53,9 @@ export interface SourceFile {
   readonly open: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
+/** Longer descriptions are cut. */
+export const DESCRIPTION_BYTES_MAX = 32 * 1024;
+
 /** What a source knows of a file; absent if it doesn't. */
 export interface SourceDetails {
   /** ISO 8601, with an offset if the source knows it. */

@@ -18,7 +18,10 @@ export const PERMISSIONS = [
 
 /** Paths of pages, and of the API. */
 const BELOW_ROOT = /\/(?:api|albums|auth|explore|map|photos|places|sharing|user-settings)(?:\/.*)?$/;
-const PAGE_SIZE = 1_000;
+/** Half a megabyte, which is parsed at once. */
+const PAGE_SIZE = 500;
+/** Photos in all lists together: their IDs are in memory. */
+const LISTED_MAX = 2_000_000;
 /** The oldest version whose API is known to fit. */
 const OLDEST: readonly [number, number] = [1, 118];
 
@@ -27,6 +30,7 @@ export class ImmichApi {
   readonly #client: ServerClient;
   readonly #root: URL;
   #version: readonly [number, number] = OLDEST;
+  #listed = 0;
 
   constructor(client: ServerClient) {
     this.#client = client;
@@ -118,6 +122,8 @@ export class ImmichApi {
       const response = await this.#read(endpoint, request);
       const assets = new JsonFields(response, endpoint).object("assets");
       const items = assets.objects("items");
+      this.#listed += items.length;
+      if (this.#listed > LISTED_MAX) throw new SourceError("The server lists too many photos.", false);
       if (items.length > 0) yield items;
       const next = Number(assets.optionalString("nextPage"));
       page = items.length > 0 && next > page ? next : undefined;

@@ -76,13 +76,13 @@ async function listOwnAssets(
   const id = album.string("id");
   if (api.isAtLeast(1, 135)) return searchIds(api, { albumIds: [id] }, userId, signal);
   const assets = (await api.album(id, signal)).objects("assets");
-  return assets.filter((asset) => asset.string("ownerId") === userId).map((asset) => asset.string("id"));
+  return assets.filter((asset) => asset.string("ownerId") === userId).map((asset) => asset.id("id"));
 }
 
 async function searchIds(api: ImmichApi, query: SearchQuery, userId: string, signal: AbortSignal): Promise<string[]> {
   const ids: string[] = [];
   for await (const assets of api.search({ ...query, withStacked: true }, signal)) {
-    for (const asset of assets) if (asset.string("ownerId") === userId) ids.push(asset.string("id"));
+    for (const asset of assets) if (asset.string("ownerId") === userId) ids.push(asset.id("id"));
   }
   return ids;
 }

@@ -71,7 +71,7 @@ async function* walk(top: string, signal: AbortSignal): AsyncGenerator<Walked> {
       if (entry.isDirectory()) below.push(path);
       else yield await examine(top, path);
     }
-    pending.push(...below.reverse());
+    for (const each of below.reverse()) pending.push(each);
   }
 }
 

@@ -12,8 +12,9 @@ export interface ListedFolder {
   readonly members: readonly DavEntry[];
 }
 
-const LISTING_BYTES_MAX = 2 * 1024 * 1024 * 1024;
-const MEMBERS_MAX = 1_000_000;
+const MEMBERS_MAX = 200_000;
+/** 1,300 bytes for each of them. */
+const LISTING_BYTES_MAX = 256 * 1024 * 1024;
 
 interface FoundEntry {
   /** How many segments its path has. */

@@ -31,6 +31,8 @@ const REJECTION =
   "The server rejected the user name or the password. In Nextcloud and ownCloud, open the settings, select Security, and create an app password.";
 /** Deeper folders exist only if a server lists a folder in itself. */
 const LEVELS_MAX = 200;
+/** Folders whose turn has not come: their addresses are in memory. */
+const PENDING_MAX = 1_000_000;
 
 /** The files of an account of a Nextcloud or an ownCloud, or of a folder of another WebDAV server. */
 export class NextcloudSource implements ImportSource {
@@ -132,7 +134,8 @@ export class NextcloudSource implements ImportSource {
         below.push({ url: addressOf(`${member.segment}/`, folder.url), path, level: folder.level + 1 });
       } else yield { type: "file", file: this.#toFile(member, path, addressOf(member.segment, folder.url)) };
     }
-    pending.push(...below.reverse());
+    if (pending.length + below.length > PENDING_MAX) throw new SourceError("The server lists too many folders.", false);
+    for (const each of below.reverse()) pending.push(each);
   }
 
   #toFile(entry: DavEntry, path: string, url: URL): SourceFile {

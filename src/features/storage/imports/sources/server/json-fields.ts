@@ -1,5 +1,7 @@
 import { SourceError } from "../../source.ts";
 
+const ID_LENGTH_MAX = 128;
+
 /** The fields of an object in the response of a server. Unknown fields are ignored. */
 export class JsonFields {
   readonly #values: Readonly<Record<string, unknown>>;
@@ -26,6 +28,13 @@ export class JsonFields {
   optionalString(name: string): string | undefined {
     const value = this.#values[name];
     return typeof value === "string" && value !== "" ? value : undefined;
+  }
+
+  /** A short text that names something. @throws SourceError if it is missing or long */
+  id(name: string): string {
+    const value = this.string(name);
+    if (value.length > ID_LENGTH_MAX) throw this.#wrong(`a short "${name}"`);
+    return value;
   }
 
   /** @throws SourceError if it is missing */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Backoff, backoffMs } from "../../../../../lib/backoff.ts";
+import { parseBoundedJson } from "../../../../../lib/bounded-json.ts";
 import { type Clock, systemClock } from "../../../../../lib/clock.ts";
 import { OutboundError } from "../../../../../net/outbound-error.ts";
 import { OutboundConnections } from "../../../../../net/outbound-connection.ts";
@@ -43,7 +44,9 @@ const WAIT_MS_MAX = 5 * 60_000;
 const REDIRECTS_MAX = 5;
 /** So many failures one after the other are not of single files, but of the server. */
 const FAILURES_IN_ROW_MAX = 5;
-const JSON_BYTES_MAX = 64 * 1024 * 1024;
+/** An album of 7,000 photos, as old versions of Immich send it. */
+const JSON_BYTES_MAX = 16 * 1024 * 1024;
+const JSON_VALUES_MAX = 500_000;
 
 /**
  * Sends requests to one server. The credentials are sent only to the origin of the address that the person entered.
@@ -226,8 +229,8 @@ async function readText(body: ReadableStream<Uint8Array>, endpoint: string): Pro
 
 function parseJson(text: string, endpoint: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text, { values: JSON_VALUES_MAX });
   } catch {
-    throw new SourceError(`The response of the server to ${endpoint} is not valid JSON.`, false);
+    throw new SourceError(`The response of the server to ${endpoint} is not valid JSON, or is too long.`, false);
   }
 }

@@ -1,5 +1,6 @@
-import { constants } from "node:fs";
+import { constants, readlinkSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
 import { AppError } from "../../../../../errors.ts";
 import { errorCode } from "../../../../../lib/error.ts";
 import { say } from "../../../../../translations/say.ts";
@@ -27,13 +28,16 @@ export class FileBytes implements ZipBlobs {
       const flags = constants.O_RDONLY | constants.O_NONBLOCK;
       file = await open(path, followsLinks ? flags : flags | constants.O_NOFOLLOW);
       const stats = await file.stat();
-      if (stats.isFile()) return new FileBytes(file, stats.size);
+      // A link could have replaced a folder above it.
+      const isHere = followsLinks || readlinkSync(`/proc/self/fd/${file.fd}`) === path;
+      if (stats.isFile() && isHere) return new FileBytes(file, stats.size);
     } catch (error) {
       await file?.close();
-      throw new SourceError(`${path} can't be read. Check its name and permissions.`, false, { cause: error });
+      const message = `"${basename(path)}" can't be read. Check its name and permissions. Links in the folder for imports are not followed.`;
+      throw new SourceError(message, false, { cause: error });
     }
     await file.close();
-    throw new SourceError(`${path} is not a file.`, false);
+    throw new SourceError(`"${basename(path)}" is not a file.`, false);
   }
 
   fetchLocal(): undefined {

@@ -30,6 +30,8 @@ const HEADER_WINDOW_BYTES = 1024;
 const RATIO_MAX = 200;
 const FREE_BYTES = 1024 * 1024;
 const UNIX_LINK = 0xa000;
+/** Compressed bytes of a small file: its declared size can be wrong. */
+const SMALL_BYTES_MAX = 2 * FREE_BYTES;
 
 /** A ZIP file of a Takeout. It is read at any position, and not unpacked. */
 export class ZipPart implements ArchivePart {
@@ -77,13 +79,14 @@ export class ZipPart implements ArchivePart {
 
   async readSmall(entry: PartEntry): Promise<Uint8Array> {
     const zip = zipOf(entry);
+    if (zip.compressedBytes > SMALL_BYTES_MAX) throw damaged(zip);
     // The header and the content in one read: descriptions are many.
     const source = new ZipSource(this.#file.bytes, this.#file, HEADER_WINDOW_BYTES + zip.compressedBytes);
     const { start, end } = await findContent(source, this.#file, zip);
     const stored = await source.readAt(start, end - start);
     const content = zip.method === STORED ? Buffer.from(stored) : inflate(stored, zip.sizeBytes);
     if (content?.length === zip.sizeBytes && crc32(content) === zip.crc32) return content;
-    throw new AppError("invalid_request", say`"${zip.name}" is damaged in the archive.`);
+    throw damaged(zip);
   }
 
   close(): Promise<void> {
@@ -104,6 +107,10 @@ function zipOf(entry: PartEntry): ZipEntry {
   invariant("zip" in entry, "an entry is read from the archive that listed it");
   // oxlint-disable-next-line no-unsafe-type-assertion -- only ZipPart makes entries with this field
   return (entry as ZipPartEntry).zip;
+}
+
+function damaged({ name }: ZipEntry): AppError {
+  return new AppError("invalid_request", say`"${name}" is damaged in the archive.`);
 }
 
 /** @returns undefined if the bytes are damaged, or are more than declared */
