@@ -30,6 +30,9 @@ interface SourceReport {
   readonly durationMs: number;
 }
 
+/** What earlier parts of the same import have imported. */
+type Earlier = Pick<ImportCounts, "imported" | "importedBytes">;
+
 /** What was left out on purpose: the import is complete all the same. */
 const ON_PURPOSE: ReadonlySet<ImportProblemReason> = new Set<ImportProblemReason>([
   "unsupported",
@@ -79,7 +82,8 @@ async function run(
     onStored: () => {},
   });
   const startedMs = performance.now();
-  const line = new ProgressLine<ImportCounts>(terminal, describeProgress(startedMs));
+  let earlier: Earlier = { imported: 0, importedBytes: 0 };
+  const line = new ProgressLine<ImportCounts>(terminal, describeProgress(startedMs, () => earlier));
   const onReport = ({ counts }: ImportProgress) => line.show(counts);
   const options = { user, source, folder, restoresDeleted, isDryRun, hasOtherServer: hasServer, isGentle: hasServer };
   const conduct = async (signal: AbortSignal): Promise<Omit<SourceReport, "durationMs">> => {
@@ -96,6 +100,7 @@ async function run(
         state: "running",
       },
     );
+    earlier = found.counts;
     const recorded = new RecordedRun({ ...services, rows }, found, onReport, REPORTED_MAX);
     const end = await conductRun(importer, recorded, { ...options, signal }, services.log);
     const { counts, problems } = recorded.progress;
@@ -103,7 +108,8 @@ async function run(
   };
   const report = await untilSignal(conduct);
   line.end();
-  const { imported: files, importedBytes: bytes } = report.counts;
+  const files = report.counts.imported - earlier.imported;
+  const bytes = report.counts.importedBytes - earlier.importedBytes;
   if (!isDryRun && files > 0) {
     await services.audit.record(auditEntry("transfer.import", user, { folder, from: source.kind, files, bytes }));
   }
@@ -131,10 +137,11 @@ function reserve({ storeGuard, reservations }: CommandServices, bytes: number): 
 }
 
 /** Returns the text of the progress: counts, bytes, rate, and the time left. */
-function describeProgress(startedMs: number): (counts: ImportCounts) => string {
+function describeProgress(startedMs: number, earlier: () => Earlier): (counts: ImportCounts) => string {
   return ({ total, totalBytes, found, foundBytes, imported, importedBytes }) => {
     const seconds = (performance.now() - startedMs) / 1_000;
-    const rate = importedBytes > 0 ? `, ${describeSize(Math.round(importedBytes / seconds))}/s` : "";
+    const newBytes = importedBytes - earlier().importedBytes;
+    const rate = newBytes > 0 ? `, ${describeSize(Math.round(newBytes / seconds))}/s` : "";
     const isCounted = totalBytes !== null && foundBytes > 0;
     const left = isCounted ? `, about ${describeSeconds(((totalBytes - foundBytes) / foundBytes) * seconds)} left` : "";
     const ofTotal = total === null ? count(found, "file") : `${found} of ${count(total, "file")}`;

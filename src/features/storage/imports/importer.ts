@@ -204,7 +204,7 @@ class SourceImport {
     const { user, progress, restoresDeleted } = this.#request;
     const known = items.find(user.id, key);
     if (known?.version !== file.version) return false;
-    if (tree.findById(known.nodeId) !== undefined) progress.counts.unchanged++;
+    if (tree.findById(known.nodeId) !== undefined) progress.addUnchanged();
     else if (restoresDeleted) return false;
     else progress.counts.deleted++;
     return true;
@@ -294,7 +294,8 @@ class SourceImport {
     else if (outcome === "changed_here") {
       const message = "The file changed in the other system and here. The file here stays as it is.";
       progress.addProblem(file.path, "changed_here", message);
-    } else counts[outcome]++;
+    } else if (outcome === "unchanged") progress.addUnchanged();
+    else counts[outcome]++;
     if (outcome === "imported" || outcome === "updated") this.#options.onStored(user.id, stored);
   }
 

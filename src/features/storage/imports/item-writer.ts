@@ -57,6 +57,8 @@ interface ItemWriterRequest {
   readonly descriptions: ReadonlyMap<string, string>;
 }
 
+/** Files of one name that are compared: a source can have thousands of them, and each has to be found. */
+const NUMBERED_MAX = 100;
 const TAG_CHARACTERS_MAX = 64;
 const ALBUM_CHARACTERS_MAX = 255;
 
@@ -131,13 +133,14 @@ export class ItemWriter {
     return this.#options.mergesCopies && file.isOwnCopy !== true;
   }
 
-  /** A file with this content at the target, or under a numbered name next to it. */
+  /** A file with this content at the target, or under one of the first numbered names next to it. */
   #findSame({ target: { folder, name }, lease }: StoredFile): FileNode | undefined {
     const { tree, user } = this.#options;
-    for (let number = 0; ; number++) {
+    for (let number = 0; number < NUMBERED_MAX; number++) {
       const found = tree.findFileNamed(user.id, folder, number === 0 ? name : numberedName(name, number));
       if (found === undefined || found.digest === lease.digest) return found;
     }
+    return undefined;
   }
 
   #create(tx: Transaction, stored: StoredFile): WrittenItem {

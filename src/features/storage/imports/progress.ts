@@ -1,6 +1,12 @@
 import type { AppError } from "../../../errors.ts";
 import type { LeftOut, SourceFile } from "./source.ts";
-import { type ImportProblem, type ImportProblemReason, newCounts } from "./types.ts";
+import {
+  continuedCounts,
+  type ImportCounts,
+  type ImportProblem,
+  type ImportProblemReason,
+  newCounts,
+} from "./types.ts";
 
 /** Problems that are listed; in a report that is not stored, more are. */
 export const LISTED_MAX = 1_000;
@@ -10,15 +16,23 @@ const NAME_CHARACTERS_MAX = 1_000;
 
 /** Counts and problems of an import while it runs. */
 export class ImportProgress {
-  readonly counts = newCounts();
+  readonly counts: ImportCounts;
   readonly #problems: ImportProblem[] = [];
   readonly #onReport: (progress: ImportProgress) => void;
   readonly #listedMax: number;
+  /** Files that earlier parts of this run have imported, and that were not found again yet. */
+  #importedEarlier: number;
 
-  /** @param onReport called at intervals */
-  constructor(onReport: (progress: ImportProgress) => void = () => {}, listedMax = LISTED_MAX) {
+  /** @param onReport called at intervals. @param earlier the counts of the run so far, if it continues */
+  constructor(
+    onReport: (progress: ImportProgress) => void = () => {},
+    listedMax = LISTED_MAX,
+    earlier: ImportCounts = newCounts(),
+  ) {
     this.#onReport = onReport;
     this.#listedMax = listedMax;
+    this.counts = continuedCounts(earlier);
+    this.#importedEarlier = earlier.imported + earlier.updated + earlier.merged;
   }
 
   /** The first of them. */
@@ -39,6 +53,12 @@ export class ImportProgress {
     this.counts.found++;
     this.counts.foundBytes += sizeBytes ?? 0;
     this.report();
+  }
+
+  /** A file that was imported before. If that was in this run, it is counted. */
+  addUnchanged(): void {
+    if (this.#importedEarlier > 0) this.#importedEarlier--;
+    else this.counts.unchanged++;
   }
 
   addImported(sizeBytes: number): void {

@@ -33,10 +33,14 @@ export class RecordedRun {
   ) {
     this.#options = options;
     this.#run = run;
-    this.progress = new ImportProgress((progress) => {
-      onReport(progress);
-      this.#recordSoon();
-    }, listedMax);
+    this.progress = new ImportProgress(
+      (progress) => {
+        onReport(progress);
+        this.#recordSoon();
+      },
+      listedMax,
+      run.counts,
+    );
   }
 
   /** Begins: the problems of an earlier part of the run are found again. */

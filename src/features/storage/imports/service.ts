@@ -17,7 +17,7 @@ import type { NewImport } from "./new-import.ts";
 import type { RunRows } from "./queries.ts";
 import { RecordedRun } from "./recorded-run.ts";
 import type { ImportSource } from "./source.ts";
-import { type ImportProblem, type ImportRun, newCounts, type RunState } from "./types.ts";
+import { continuedCounts, type ImportProblem, type ImportRun, type RunState } from "./types.ts";
 
 /** Dependencies of {@link ImportService}. */
 export interface ImportServiceOptions extends SourceOpenerOptions {
@@ -199,7 +199,7 @@ export class ImportService {
     await writer.run(() => {
       // It may run already.
       if (waiting.isWaiting())
-        runs.change(run.id, { state: "waiting", message: null, counts: newCounts() }, clock.nowMs());
+        runs.change(run.id, { state: "waiting", message: null, counts: continuedCounts(run.counts) }, clock.nowMs());
     });
     return this.getAny(run.publicId);
   }

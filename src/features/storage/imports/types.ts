@@ -66,6 +66,18 @@ export function newCounts(): ImportCounts {
   };
 }
 
+/** The counts of a run that continues: what it has imported counts, and everything is found again. */
+export function continuedCounts({
+  total,
+  totalBytes,
+  imported,
+  importedBytes,
+  updated,
+  merged,
+}: ImportCounts): ImportCounts {
+  return { ...newCounts(), total, totalBytes, imported, importedBytes, updated, merged };
+}
+
 /** The number of all problems. */
 export function countProblems({ problems }: ImportCounts): number {
   return Object.values(problems).reduce((sum, count) => sum + count, 0);

@@ -80,7 +80,7 @@ export class TakeoutIndex {
     const [product = "", ...path] = steps;
     // A page that shows the archive, next to the products.
     if (path.length === 0) return;
-    const kind = kindOfProduct(product);
+    const kind = kindOfProduct(product, path.length > 1 ? path[0] : "");
     if (kind === "drive") this.drive.push({ part, entry, path: path.join("/") });
     else if (kind === "photos") await this.#addPhoto(part, entry, path);
     else this.otherProducts.set(product, (this.otherProducts.get(product) ?? 0) + 1);
