@@ -156,6 +156,9 @@ test("a wrong key ends the import with a message, and nothing of a key is stored
     const id = await started(client, { kind: "immich", url: other.url, secret });
     const failed = await inState(client, id, "failed");
     expect(failed.string("data.message")).toContain("API key");
+    // It was stored in English, and shown in English to everybody.
+    const german = await client.get(`/api/imports/${id}`, { "accept-language": "de" });
+    expect(german.string("data.message")).toContain("Immich hat den API-Schlüssel abgelehnt");
     await own.stop();
     const search = Bun.spawnSync(["grep", "-r", "-l", secret, own.dataDir]);
     expect(search.stdout.toString()).toBe("");

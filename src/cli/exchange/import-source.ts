@@ -83,7 +83,10 @@ async function run(
   });
   const startedMs = performance.now();
   let earlier: Earlier = { imported: 0, importedBytes: 0 };
-  const line = new ProgressLine<ImportCounts>(terminal, describeProgress(startedMs, () => earlier));
+  const line = new ProgressLine<ImportCounts>(
+    terminal,
+    describeProgress(startedMs, () => earlier),
+  );
   const onReport = ({ counts }: ImportProgress) => line.show(counts);
   const options = { user, source, folder, restoresDeleted, isDryRun, hasOtherServer: hasServer, isGentle: hasServer };
   const conduct = async (signal: AbortSignal): Promise<Omit<SourceReport, "durationMs">> => {
@@ -153,15 +156,23 @@ function printReport(command: RunningCommand, report: SourceReport, isDryRun: bo
   const { end, counts, problems, durationMs } = report;
   const failed = Object.entries(counts.problems).filter(([reason]) => !isOnPurpose(reason));
   const isComplete = end.state === "completed" && failed.length === 0;
-  const json = { ok: isComplete, dryRun: isDryRun, state: end.state, message: end.message, ...counts, durationMs };
+  const json = {
+    ok: isComplete,
+    dryRun: isDryRun,
+    state: end.state,
+    message: end.message?.english ?? null,
+    ...counts,
+    durationMs,
+  };
+  const listed = problems.map((problem) => ({ ...problem, message: problem.message.english }));
   const reportFile = command.text("report");
-  if (reportFile !== undefined) writeFileSync(command.path(reportFile), toJson({ ...json, list: problems }));
+  if (reportFile !== undefined) writeFileSync(command.path(reportFile), toJson({ ...json, list: listed }));
   if (!command.isJson) {
     const total = Object.values(counts.problems).reduce((sum, number) => sum + number, 0);
-    const list = problems.map(({ name: path, message }) => ({ path, message, reason: "unreadable" as const }));
+    const list = listed.map(({ name: path, message }) => ({ path, message, reason: "unreadable" as const }));
     printProblems(list, total, command.terminal);
   }
-  command.print({ ...json, list: problems }, `${describe(report, isDryRun)}\n`);
+  command.print({ ...json, list: listed }, `${describe(report, isDryRun)}\n`);
   return isComplete ? EXIT.success : EXIT.problems;
 }
 
@@ -183,7 +194,7 @@ function describe({ end, counts, durationMs }: SourceReport, isDryRun: boolean):
     ...(leftOut > 0 ? [`${leftOut} left out`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ];
-  const message = end.message === null ? "" : ` ${end.message}`;
+  const message = end.message === null ? "" : ` ${end.message.english}`;
   const ending = end.state === "completed" ? "" : `${message} Run the same command again to continue.`;
   return `${parts.join("; ")}. ${describeSeconds(durationMs / 1_000)}.${ending === "" ? "" : ` ${ending.trim()}`}`;
 }

@@ -19,6 +19,7 @@ import { Pace } from "./pace.ts";
 import type { ImportProgress } from "./progress.ts";
 import { type ImportSource, SourceError, type SourceFile } from "./source.ts";
 import { targetPath } from "./target-path.ts";
+import { say } from "../../../translations/say.ts";
 
 /** Dependencies of {@link SourceImporter}. */
 export interface SourceImporterOptions extends ItemWriterOptions {
@@ -168,7 +169,7 @@ class SourceImport {
     if (isDryRun) {
       const { maxFileSizeBytes } = this.#options.limitsOf(user);
       const isTooLarge = maxFileSizeBytes !== null && (file.sizeBytes ?? 0) > maxFileSizeBytes;
-      if (isTooLarge) progress.addProblem(file.path, "file_too_large", "The file is larger than the plan allows.");
+      if (isTooLarge) progress.addProblem(file.path, "file_too_large", say`The file is larger than the plan allows.`);
       else progress.addImported(file.sizeBytes ?? 0);
       return;
     }
@@ -223,7 +224,7 @@ class SourceImport {
       const isOneFile = isAboutOneFile(error) || (error instanceof SourceError && !error.isTemporary);
       if (isOneFile && !signal.aborted) {
         if (error instanceof AppError) progress.addRejection(file.path, error);
-        else progress.addProblem(file.path, "unreadable", error.message);
+        else progress.addProblem(file.path, "unreadable", error.text);
       } else this.#failure ??= { error };
     }
   }
@@ -292,7 +293,7 @@ class SourceImport {
     }
     if (outcome === "imported") progress.addImported(lease.sizeBytes);
     else if (outcome === "changed_here") {
-      const message = "The file changed in the other system and here. The file here stays as it is.";
+      const message = say`The file changed in the other system and here. The file here stays as it is.`;
       progress.addProblem(file.path, "changed_here", message);
     } else if (outcome === "unchanged") progress.addUnchanged();
     else counts[outcome]++;
@@ -303,7 +304,7 @@ class SourceImport {
   #readAgain(file: SourceFile, key: Uint8Array, isRetry: boolean): void {
     const { source, progress } = this.#request;
     if (isRetry || source.isSequential === true) {
-      progress.addProblem(file.path, "unreadable", "The file could not be stored. Run the import again.");
+      progress.addProblem(file.path, "unreadable", say`The file could not be stored. Run the import again.`);
       return;
     }
     void this.#begin(file, key, true);

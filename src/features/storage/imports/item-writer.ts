@@ -1,3 +1,4 @@
+import type { Message } from "../../../translations/say.ts";
 import type { BlobLease, BlobStore } from "../../../blobs/blob-store.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -32,7 +33,7 @@ export interface StoredFile {
 /** What became of a file, and which of its details could not be stored. */
 export interface WrittenItem {
   readonly outcome: "imported" | "updated" | "merged" | "unchanged" | "deleted" | "changed_here" | "gone";
-  readonly incomplete: readonly string[];
+  readonly incomplete: readonly Message[];
 }
 
 /** Dependencies of {@link ItemWriter}. */
@@ -167,7 +168,7 @@ export class ItemWriter {
   }
 
   /** Adds details to a file that exists. What a person has entered there stays. */
-  #addDetails(tx: Transaction, node: FileNode, details: SourceDetails): string[] {
+  #addDetails(tx: Transaction, node: FileNode, details: SourceDetails): Message[] {
     const { treeWriter } = this.#options;
     const tags = validTags([...node.tags, ...(details.tags ?? [])]);
     const given = metadataOf(details);
@@ -180,15 +181,15 @@ export class ItemWriter {
   }
 
   /** Adds a file to its albums, and marks it. @returns why some of that was not possible */
-  #addMarks(tx: Transaction, node: FileNode, { albums = [], isFavorite }: SourceDetails): string[] {
+  #addMarks(tx: Transaction, node: FileNode, { albums = [], isFavorite }: SourceDetails): Message[] {
     const { favorites, namedAlbums, user } = this.#options;
-    const incomplete: string[] = [];
+    const incomplete: Message[] = [];
     const attempt = (change: () => void) => {
       try {
         change();
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        incomplete.push(error.message);
+        incomplete.push(error.text);
       }
     };
     if (isFavorite === true) attempt(() => favorites.set(tx, user, node, true));
@@ -208,7 +209,7 @@ export class ItemWriter {
   }
 }
 
-function written(outcome: WrittenItem["outcome"], incomplete: readonly string[] = []): WrittenItem {
+function written(outcome: WrittenItem["outcome"], incomplete: readonly Message[] = []): WrittenItem {
   return { outcome, incomplete };
 }
 

@@ -1,3 +1,4 @@
+import type { Message } from "../../../translations/say.ts";
 import type { AppError } from "../../../errors.ts";
 import type { LeftOut, SourceFile } from "./source.ts";
 import {
@@ -70,7 +71,7 @@ export class ImportProgress {
     this.addProblem(name, reason, message, count);
   }
 
-  addProblem(name: string, reason: ImportProblemReason, message: string, count = 1): void {
+  addProblem(name: string, reason: ImportProblemReason, message: Message, count = 1): void {
     const { problems } = this.counts;
     problems[reason] = (problems[reason] ?? 0) + count;
     if (this.#problems.length >= this.#listedMax) return;
@@ -78,8 +79,8 @@ export class ImportProgress {
   }
 
   /** Adds an error of the account. */
-  addRejection(name: string, { reason, message }: AppError): void {
-    this.addProblem(name, REASONS[reason] ?? "bad_name", message);
+  addRejection(name: string, { reason, text }: AppError): void {
+    this.addProblem(name, REASONS[reason] ?? "bad_name", text);
   }
 }
 

@@ -5,7 +5,7 @@ import { queryOf, readInteger } from "../../../http/fields.ts";
 import { paginate, type Pagination } from "../../../http/envelope.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { Outbound } from "../../../net/outbound.ts";
-import { say, sayText } from "../../../translations/say.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { AdminStartBody, StartBody } from "./model.ts";
@@ -48,7 +48,7 @@ export async function readAdminStart(
   try {
     await confinedPath(importsFolder, path);
   } catch (error) {
-    throw error instanceof SourceError ? invalidField("path", sayText(error.message)) : error;
+    throw error instanceof SourceError ? invalidField("path", error.text) : error;
   }
   const request = { folder: targetFolder(kind, folder), restoresDeleted, paths: [path] };
   return { accountId: user.id, kind, origin: "administrator", source: path, request };

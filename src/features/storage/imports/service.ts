@@ -47,7 +47,7 @@ interface ActiveRun {
 const WAITING_MAX = 64;
 const CHECK_MS = 1_000;
 const RESUMABLE: ReadonlySet<RunState> = new Set<RunState>(["paused", "interrupted", "failed"]);
-const NEEDS_SECRET = "The server was restarted. Enter the password or the API key again to continue.";
+const NEEDS_SECRET = say`The server was restarted. Enter the password or the API key again to continue.`;
 
 /** Begins, lists, and ends imports. */
 export class ImportService {

@@ -2,6 +2,7 @@
 import type { LeftOut, SourceAlbum } from "../../source.ts";
 import type { JsonFields } from "../server/json-fields.ts";
 import type { ImmichApi, SearchQuery } from "./api.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** Albums and tags. Memory: the IDs of the photos that are in one. */
 export interface Collections {
@@ -57,11 +58,11 @@ function describeAlbum(fields: JsonFields, userId: string, own: number): LeftOut
   const leftOut: LeftOut[] = [];
   const others = (fields.optionalNumber("assetCount") ?? 0) - own;
   if (others > 0 && (fields.isTrue("shared") || ownerOf(fields) !== userId)) {
-    const message = "Photos of other people in this album. Only your own are imported.";
+    const message = say`Photos of other people in this album. Only your own are imported.`;
     leftOut.push({ name, reason: "unsupported", count: others, message });
   }
   if (fields.isTrue("shared") && ownerOf(fields) === userId) {
-    const message = "The album is shared. The share is not imported: share the album again in Larder.";
+    const message = say`The album is shared. The share is not imported: share the album again in Larder.`;
     leftOut.push({ name, reason: "unsupported", message });
   }
   return leftOut;
@@ -101,7 +102,7 @@ async function readTags(api: ImmichApi, userId: string, signal: AbortSignal) {
 
 function describeUnreadTags(count: number): LeftOut[] {
   if (count === 0) return [];
-  const message = "Tags are imported from Immich 1.135 and newer. Update Immich, and import again.";
+  const message = say`Tags are imported from Immich 1.135 and newer. Update Immich, and import again.`;
   return [{ name: "Tags", reason: "unsupported", count, message }];
 }
 

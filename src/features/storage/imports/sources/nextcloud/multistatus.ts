@@ -1,6 +1,7 @@
 /** Reads the response of PROPFIND (RFC 4918, section 13) while it arrives. */
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { SourceError } from "../../source.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** A file or folder in a multistatus. */
 export interface DavResponse {
@@ -153,6 +154,6 @@ export class MultistatusParser {
 }
 
 function notMultistatus(cause?: unknown): SourceError {
-  const message = "The response of the server to PROPFIND is not the list of a WebDAV folder. Check the address.";
+  const message = say`The response of the server to PROPFIND is not the list of a WebDAV folder. Check the address.`;
   return new SourceError(message, false, { cause });
 }

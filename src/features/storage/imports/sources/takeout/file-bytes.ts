@@ -33,11 +33,11 @@ export class FileBytes implements ZipBlobs {
       if (stats.isFile() && isHere) return new FileBytes(file, stats.size);
     } catch (error) {
       await file?.close();
-      const message = `"${basename(path)}" can't be read. Check its name and permissions. Links in the folder for imports are not followed.`;
+      const message = say`"${basename(path)}" can't be read. Check its name and permissions. Links in the folder for imports are not followed.`;
       throw new SourceError(message, false, { cause: error });
     }
     await file.close();
-    throw new SourceError(`"${basename(path)}" is not a file.`, false);
+    throw new SourceError(say`"${basename(path)}" is not a file.`, false);
   }
 
   fetchLocal(): undefined {
@@ -79,7 +79,7 @@ export class FileBytes implements ZipBlobs {
     try {
       length = (await this.#file.read(into, 0, into.length, offset)).bytesRead;
     } catch (error) {
-      const message = `The archive can't be read (${errorCode(error)}). Check the disk, then run the import again.`;
+      const message = say`The archive can't be read (${errorCode(error) ?? ""}). Check the disk, then run the import again.`;
       throw new SourceError(message, true, { cause: error });
     }
     if (length === 0) throw new AppError("invalid_request", say`The archive ends too early.`);

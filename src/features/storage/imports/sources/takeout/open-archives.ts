@@ -12,6 +12,7 @@ import { COMMAND_LIMITS, SERVER_LIMITS } from "./takeout-index.ts";
 import { TakeoutSource } from "./takeout-source.ts";
 import { TarPart } from "./tar-part.ts";
 import { ZipPart } from "./zip-part.ts";
+import { say } from "../../../../../translations/say.ts";
 
 const ZIP = /\.zip$/i;
 const TAR = /\.(?:tgz|tar\.gz)$/i;
@@ -73,7 +74,7 @@ async function openArchive(path: string, followsLinks: boolean): Promise<Archive
 }
 
 function notAnArchive(name: string): SourceError {
-  return new SourceError(`"${name}" is not an archive of Google Takeout: choose its .zip or .tgz files.`, false);
+  return new SourceError(say`"${name}" is not an archive of Google Takeout: choose its .zip or .tgz files.`, false);
 }
 
 /** The archives in a folder, by name; a file itself. */
@@ -83,10 +84,10 @@ async function findArchives(path: string): Promise<string[]> {
     if (!(await stat(path)).isDirectory()) return [path];
     names = (await readdir(path)).filter(isArchiveName).toSorted(compareUtf8);
   } catch (error) {
-    throw new SourceError(`"${basename(path)}" can't be read. Check its name and permissions.`, false, {
+    throw new SourceError(say`"${basename(path)}" can't be read. Check its name and permissions.`, false, {
       cause: error,
     });
   }
-  if (names.length === 0) throw new SourceError(`The folder "${basename(path)}" has no .zip or .tgz file.`, false);
+  if (names.length === 0) throw new SourceError(say`The folder "${basename(path)}" has no .zip or .tgz file.`, false);
   return names.map((name) => join(path, name));
 }

@@ -10,6 +10,7 @@ import { kindOfProduct } from "./names.ts";
 import { PhotoFolder } from "./photo-folder.ts";
 import type { Remarks } from "./remarks.ts";
 import { readSidecar, SIDECAR_BYTES_MAX } from "./sidecar.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** A file of Google Drive. */
 export interface DriveFile extends IndexedFile {
@@ -61,7 +62,7 @@ export class TakeoutIndex {
     } catch (error) {
       if (!(error instanceof AppError) || error.reason === "provider_unavailable") throw error;
       this.#isComplete = false;
-      const message = `This archive is damaged or incomplete (${messageOf(error.cause ?? error)}). Download it again, then repeat the import: only what is missing is imported.`;
+      const message = say`This archive is damaged or incomplete (${messageOf(error.cause ?? error)}). Download it again, then repeat the import: only what is missing is imported.`;
       this.#remarks.add({ name: part.name, reason: "unreadable", message });
     }
   }
@@ -73,8 +74,8 @@ export class TakeoutIndex {
     if (steps[0] === TOP_FOLDER) steps.shift();
     const isInvalid = steps.some((step) => step === "" || step === "." || step === "..") || entry.path.includes("\\");
     if (isInvalid || entry.problem !== undefined) {
-      const message = entry.problem ?? "Its path leads out of the archive.";
-      this.#remarks.add({ name: entry.path, reason: "unreadable", message: `${message} It is not imported.` });
+      const message = entry.problem ?? say`Its path leads out of the archive.`;
+      this.#remarks.add({ name: entry.path, reason: "unreadable", message: say`${message} It is not imported.` });
       return;
     }
     const [product = "", ...path] = steps;
@@ -95,7 +96,7 @@ export class TakeoutIndex {
     }
     const sidecar = entry.sizeBytes > SIDECAR_BYTES_MAX ? undefined : await this.#read(part, entry);
     if (sidecar === undefined) {
-      const message = "This description can't be read. Its photo is imported without it.";
+      const message = say`This description can't be read. Its photo is imported without it.`;
       this.#remarks.add({ name: entry.path, reason: "unreadable", message });
       return;
     }
@@ -117,7 +118,7 @@ export class TakeoutIndex {
     this.#characters += count;
     const { files, characters } = this.#limits;
     if (this.#files <= files && this.#characters <= characters) return;
-    const message = `The archives have more than ${files} files, or very long names. Import fewer archives at a time, or ask the administrator to import them with the command larder import.`;
+    const message = say`The archives have more than ${files} files, or very long names. Import fewer archives at a time, or ask the administrator to import them with the command larder import.`;
     throw new SourceError(message, false);
   }
 

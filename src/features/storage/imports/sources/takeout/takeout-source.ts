@@ -6,6 +6,7 @@ import type { ArchivePart } from "./archive-part.ts";
 import type { DescribedMedia } from "./photo-folder.ts";
 import { Remarks } from "./remarks.ts";
 import { type IndexLimits, SERVER_LIMITS, TakeoutIndex } from "./takeout-index.ts";
+import { type Message, say } from "../../../../../translations/say.ts";
 
 /** A photo or video, once for all folders that have it. */
 interface MergedMedia {
@@ -44,7 +45,7 @@ export class TakeoutSource implements ImportSource {
     const index = new TakeoutIndex(remarks, this.#limits);
     for (const part of this.#parts) await index.add(part, signal);
     for (const name of missingParts(this.#parts.map(({ name }) => name))) {
-      const message = "This part is missing. Import it too: what is imported already is not stored twice.";
+      const message = say`This part is missing. Import it too: what is imported already is not stored twice.`;
       remarks.add({ name, reason: "unreadable", message });
     }
     const steps = new Steps(STEP_MS);
@@ -117,7 +118,7 @@ async function mergeFolders(index: TakeoutIndex, remarks: Remarks, steps: Steps)
       await steps.next();
       const { facts, entry } = media;
       if (facts?.isTrashed === true) {
-        const message = "This photo was in the trash of Google Photos. It is not imported.";
+        const message = say`This photo was in the trash of Google Photos. It is not imported.`;
         remarks.add({ name: entry.path, reason: "trashed", message });
         continue;
       }
@@ -127,7 +128,7 @@ async function mergeFolders(index: TakeoutIndex, remarks: Remarks, steps: Steps)
     }
     counts.other += folder.otherFiles;
     for (const path of folder.unmatched()) {
-      const message = "The photo of this description is in none of the archives. Import all parts of the export.";
+      const message = say`The photo of this description is in none of the archives. Import all parts of the export.`;
       remarks.add({ name: path, reason: "unmatched", message });
     }
   }
@@ -161,14 +162,14 @@ function addSummaries(
   { people, archived, other }: { readonly people: number; readonly archived: number; readonly other: number },
   remarks: Remarks,
 ): void {
-  const add = (name: string, count: number, message: string) => {
+  const add = (name: string, count: number, message: Message) => {
     if (count > 0) remarks.add({ name, reason: "unsupported", message });
   };
-  add("People", people, `${people} photos name people. Larder does not store who is in a photo.`);
-  add("Archive", archived, `${archived} photos were archived in Google Photos. They are imported like all others.`);
-  add("Comments", other, `${other} files with comments of albums, or orders of prints, are not imported.`);
+  add("People", people, say`${people} photos name people. Larder does not store who is in a photo.`);
+  add("Archive", archived, say`${archived} photos were archived in Google Photos. They are imported like all others.`);
+  add("Comments", other, say`${other} files with comments of albums, or orders of prints, are not imported.`);
   for (const [product, count] of otherProducts) {
-    const message = `${count} files of this Google product are not imported. Larder imports Google Photos and Google Drive.`;
+    const message = say`${count} files of this Google product are not imported. Larder imports Google Photos and Google Drive.`;
     remarks.add({ name: product, reason: "unsupported", count, message });
   }
 }

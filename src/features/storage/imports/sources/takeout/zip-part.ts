@@ -5,7 +5,7 @@ import { eachZipEntry, type ZipEntry } from "../../../../library/zip/zip-directo
 import { type ZipBlobs, ZipSource } from "../../../../library/zip/zip-source.ts";
 import { AppError } from "../../../../../errors.ts";
 import { invariant } from "../../../../../lib/invariant.ts";
-import { say } from "../../../../../translations/say.ts";
+import { type Message, say } from "../../../../../translations/say.ts";
 import type { ArchivePart, PartEntry } from "./archive-part.ts";
 
 /** A ZIP file, on the machine or in the store. */
@@ -61,7 +61,7 @@ export class ZipPart implements ArchivePart {
         crc32: zip.crc32,
         modifiedMs: zip.modifiedAtMs,
         position: zip.offset,
-        problem: isOverlapping ? "Its bytes overlap with those of other files in the archive." : problemOf(zip),
+        problem: isOverlapping ? say`Its bytes overlap with those of other files in the archive.` : problemOf(zip),
         zip,
       };
       yield entry;
@@ -94,13 +94,13 @@ export class ZipPart implements ArchivePart {
   }
 }
 
-function problemOf({ isEncrypted, method, sizeBytes, compressedBytes, unixType }: ZipEntry): string | undefined {
-  if (isEncrypted) return "It is encrypted.";
-  if (unixType === UNIX_LINK) return "It is a symbolic link.";
-  if (method !== STORED && method !== DEFLATED) return "It is compressed in a way that Larder can't read.";
-  if (method === STORED && sizeBytes !== compressedBytes) return "Its sizes contradict each other.";
+function problemOf({ isEncrypted, method, sizeBytes, compressedBytes, unixType }: ZipEntry): Message | undefined {
+  if (isEncrypted) return say`It is encrypted.`;
+  if (unixType === UNIX_LINK) return say`It is a symbolic link.`;
+  if (method !== STORED && method !== DEFLATED) return say`It is compressed in a way that Larder can't read.`;
+  if (method === STORED && sizeBytes !== compressedBytes) return say`Its sizes contradict each other.`;
   const isBomb = sizeBytes > FREE_BYTES && sizeBytes > compressedBytes * RATIO_MAX;
-  return isBomb ? `It is compressed more than ${RATIO_MAX} times, as in archives made to fill disks.` : undefined;
+  return isBomb ? say`It is compressed more than ${RATIO_MAX} times, as in archives made to fill disks.` : undefined;
 }
 
 function zipOf(entry: PartEntry): ZipEntry {
