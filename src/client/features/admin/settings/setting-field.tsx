@@ -6,7 +6,16 @@ import { Switch } from "../../../ui/switch.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { formatNumber } from "../../../base/format.ts";
 import { text as adminText } from "../text.ts";
-import { type Draft, type EditableSetting, nameOf, numberOf, toDraft, nameOfUnit, unitOf } from "./draft.ts";
+import {
+  type Draft,
+  type EditableSetting,
+  formatInUnit,
+  nameOf,
+  numberOf,
+  toDraft,
+  nameOfUnit,
+  unitOf,
+} from "./draft.ts";
 import { text } from "./text.ts";
 
 /** Props of {@link SettingField}. */
@@ -139,7 +148,7 @@ function defaultOf(setting: EditableSetting): string {
       : text.choices(`${setting.key}.${draft.typed}`, draft.typed);
   }
   if (setting.kind === "toggle" || setting.kind === "text") return setting.defaultText;
-  return [formatNumber(Number(draft.typed)), unitOf(setting)?.name].filter(Boolean).join(" ");
+  return formatInUnit(Number(setting.default), unitOf(setting));
 }
 
 /** What is wrong with a number. The server has the last word. */
