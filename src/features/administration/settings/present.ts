@@ -1,3 +1,4 @@
+import { translateMessage } from "../../../translations/error-texts.ts";
 import { settingHelpIn } from "../../../translations/setting-texts.ts";
 import type { SettingState } from "./types.ts";
 
@@ -5,7 +6,7 @@ type Plain = string | number | boolean | null;
 
 const UNITS = { "": null, Ms: "ms", Bytes: "bytes" } as const;
 
-/** A setting as the API shows it. @param language of the help text */
+/** A setting as the API shows it. @param language of the help text and the problem */
 export function presentSetting(state: SettingState, language: string) {
   const { shape, fixedBy, problem } = state;
   return {
@@ -26,7 +27,7 @@ export function presentSetting(state: SettingState, language: string) {
     choices: shape.choices === undefined ? null : [...shape.choices],
     noneWord: shape.noneWord ?? null,
     needsRestart: false,
-    problem: problem ?? null,
+    problem: problem === undefined ? null : translateMessage(problem, language),
     help: settingHelpIn(language).get(state.key) ?? state.help,
   };
 }
