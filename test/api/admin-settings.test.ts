@@ -103,6 +103,11 @@ describe("help texts", () => {
     }
   });
 
+  test("are not in English in the language for tests", async () => {
+    const { help } = settingOf(await configured({ "accept-language": "ar-XB" }), "defaultPlan");
+    expect(help).not.toContain("Plan of new accounts.");
+  });
+
   test("leave values and their words as they are written in larder.toml", async () => {
     const written = async (headers: Record<string, string>) =>
       (await configured(headers)).list("data.settings").map((setting) => ({ ...asObject(setting), help: "" }));

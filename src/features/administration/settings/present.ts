@@ -1,5 +1,5 @@
 import { translateMessage } from "../../../translations/error-texts.ts";
-import { settingHelpIn } from "../../../translations/setting-texts.ts";
+import { translateHelp } from "../../../translations/setting-texts.ts";
 import type { SettingState } from "./types.ts";
 
 type Plain = string | number | boolean | null;
@@ -28,7 +28,7 @@ export function presentSetting(state: SettingState, language: string) {
     noneWord: shape.noneWord ?? null,
     needsRestart: false,
     problem: problem === undefined ? null : translateMessage(problem, language),
-    help: settingHelpIn(language).get(state.key) ?? state.help,
+    help: translateHelp(state.key, state.help, language),
   };
 }
 
