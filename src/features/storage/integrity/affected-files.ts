@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 interface AffectedBlob {
   files: number;
   /** Names of some of its files. */
-  readonly names: string[];
+  readonly names: [string, ...string[]];
 }
 
 /** A report of new findings: one part for administrators, one for each owner. */
@@ -56,10 +56,12 @@ export class AffectedFiles {
     for (const { id, digest } of unreported) {
       this.#markReported.run(id, nowMs);
       for (const { accountId, name } of digest === null ? [] : this.#files.all(digest)) {
-        const affected = owners.get(accountId) ?? { files: 0, names: [] };
-        affected.files++;
-        if (affected.names.length < NAMES_MAX) affected.names.push(name);
-        owners.set(accountId, affected);
+        const affected = owners.get(accountId);
+        if (affected === undefined) owners.set(accountId, { files: 1, names: [name] });
+        else {
+          affected.files++;
+          if (affected.names.length < NAMES_MAX) affected.names.push(name);
+        }
       }
     }
     return {

@@ -5,7 +5,6 @@ import { Select } from "../../../ui/select.tsx";
 import { Switch } from "../../../ui/switch.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { formatNumber } from "../../../base/format.ts";
-import { text as adminText } from "../text.ts";
 import {
   type Draft,
   type EditableSetting,
@@ -141,7 +140,7 @@ function fixedText(source: string): string {
 
 function defaultOf(setting: EditableSetting): string {
   const draft = toDraft(setting, setting.default);
-  if (draft.isNone) return setting.kind === "text" ? adminText.none : text.noLimit;
+  if (draft.isNone) return setting.kind === "text" ? text.notSet : text.noLimit;
   if (setting.kind === "choice") {
     return setting.key === "defaultPlan"
       ? planName(draft.typed)
