@@ -112,6 +112,20 @@ function Filters({ query, onChange }: SearchFiltersProps) {
           .map(({ tag, count }) => [tag, text.tagCount({ tag, n: count })])}
         onChange={set("tag")}
       />
+      <TextFilters query={query} set={set} />
+    </>
+  );
+}
+
+function TextFilters({
+  query,
+  set,
+}: {
+  readonly query: string;
+  readonly set: (key: FilterKey) => (value: string) => void;
+}) {
+  return (
+    <>
       <TextFilter
         label={text.extension}
         example={text.extensionExample}

@@ -56,12 +56,7 @@ export class AffectedFiles {
     for (const { id, digest } of unreported) {
       this.#markReported.run(id, nowMs);
       for (const { accountId, name } of digest === null ? [] : this.#files.all(digest)) {
-        const affected = owners.get(accountId);
-        if (affected === undefined) owners.set(accountId, { files: 1, names: [name] });
-        else {
-          affected.files++;
-          if (affected.names.length < NAMES_MAX) affected.names.push(name);
-        }
+        owners.set(accountId, addFile(owners.get(accountId), name));
       }
     }
     return {
@@ -71,4 +66,11 @@ export class AffectedFiles {
       owners,
     };
   }
+}
+
+function addFile(affected: AffectedBlob | undefined, name: string): AffectedBlob {
+  if (affected === undefined) return { files: 1, names: [name] };
+  affected.files++;
+  if (affected.names.length < NAMES_MAX) affected.names.push(name);
+  return affected;
 }
