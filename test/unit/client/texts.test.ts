@@ -81,7 +81,7 @@ const UNTRANSLATED = {
   "src/features/mobile/offline-queue/queries.ts": "a stored message",
   "src/features/storage/import-export/import-progress.ts": "a text of the command line",
   "src/features/storage/import-export/transfer-pool.ts": "a text of the command line",
-  "src/features/storage/imports/requests.ts": "a text of the command line",
+  "src/features/storage/imports/queries.ts": "a stored message",
   "src/http/schema-problem.ts": "a text of the validation library",
 };
 
