@@ -26,6 +26,7 @@ export async function auditLanguage(browser: Browser, server: TestServer, tag: s
     reducedMotion: "reduce",
   });
   context.setDefaultTimeout(120_000);
+  await context.addCookies([{ name: "larder_language", value: tag, url: server.url }]);
   await context.addInitScript((locale) => localStorage.setItem("larder-locale", locale), tag);
   const page = await context.newPage();
   const look = async (paths: readonly string[]) => {

@@ -9,7 +9,7 @@ import { violations } from "../../test/web/support/look.ts";
 import { auditLanguage } from "./languages.ts";
 import { fillFolder } from "./library.ts";
 import { type AuditResult, withLighthouse } from "./lighthouse.ts";
-import { ownPages, PAGES, sharedFolder, VISITOR_PAGES } from "./pages.ts";
+import { ownPages, PAGES, sharedFolder, REJECTING_PAGES, VISITOR_PAGES } from "./pages.ts";
 import { fillPhotos, measurePhotoScrolling } from "./photos.ts";
 import { type Frames, measureScrolling } from "./scrolling.ts";
 
@@ -123,7 +123,7 @@ async function printLanguages(server: TestServer, account: Account, tags: string
       await auditLanguage(browser, server, tag, {
         account,
         signedIn: [...PAGES, ...own.signedIn],
-        visitors: [...VISITOR_PAGES, ...own.visitors],
+        visitors: [...VISITOR_PAGES, ...REJECTING_PAGES, ...own.visitors],
       });
     }
   });

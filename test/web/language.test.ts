@@ -41,6 +41,17 @@ describeWeb("the language", (web) => {
     await page.getByRole("heading", { level: 1, name: "Start" }).waitFor();
   });
 
+  // The page stayed empty.
+  test("is English if its texts can't be loaded", async () => {
+    const context = { locale: "de-DE", serviceWorkers: "block" } as const;
+    const page = await web.open({ as: await web.account(), context });
+    await page.route("**/client-*.js", (route) => route.abort());
+    web.expectProblems(page, /./);
+    await page.goto(new URL("/trash", page.url()).href);
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe("en");
+  });
+
   test("of a drop box is that of the visitor", async () => {
     const { client } = await web.account();
     const id = await client.folderId("box");

@@ -46,7 +46,7 @@ export const NETWORK_SETTINGS = {
   outboundAllow: list(
     "addresses or CIDR ranges, each with a port or without",
     readTarget,
-    'Private addresses that webhooks and push notifications may be sent to, also over HTTP: "192.168.1.20:8080", "10.0.0.0/8", "[fd00::]/8:8080". Every account can send to them, so include a port where possible.',
+    'Private addresses that webhooks, push notifications, imports from other systems, and a mail server set in Administration may use, also without HTTPS: "192.168.1.20:8080", "10.0.0.0/8", "[fd00::]/8:8080". Every account can send to them, so include a port where possible.',
   ),
   corsOrigins: list(
     "origins",

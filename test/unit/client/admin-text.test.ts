@@ -84,12 +84,12 @@ test("the result of each job has words", async () => {
   }
   expect(phrases.size).toBeGreaterThan(25);
   // "4 files" in German would still be English with the phrase of the server.
-  setTranslation({}, (words) => `[${words}]`);
+  setTranslation({ default: {}, transform: (words) => `[${words}]` });
   try {
     for (const phrase of IN_SENTENCES) phrases.delete(phrase);
     expect([...phrases].filter((phrase) => !describeResult("any", `4 ${phrase}`).startsWith("[[4 "))).toEqual([]);
   } finally {
-    setTranslation({});
+    setTranslation({ default: {} });
   }
 });
 

@@ -1,11 +1,12 @@
+import { settingHelpIn } from "../../../translations/setting-texts.ts";
 import type { SettingState } from "./types.ts";
 
 type Plain = string | number | boolean | null;
 
 const UNITS = { "": null, Ms: "ms", Bytes: "bytes" } as const;
 
-/** A setting as the API shows it. */
-export function presentSetting(state: SettingState) {
+/** A setting as the API shows it. @param language of the help text */
+export function presentSetting(state: SettingState, language: string) {
   const { shape, fixedBy, problem } = state;
   return {
     key: state.key,
@@ -26,7 +27,7 @@ export function presentSetting(state: SettingState) {
     noneWord: shape.noneWord ?? null,
     needsRestart: false,
     problem: problem ?? null,
-    help: state.help,
+    help: settingHelpIn(language).get(state.key) ?? state.help,
   };
 }
 
