@@ -1,5 +1,6 @@
 // The pages that the audits visit, with content on each.
 import type { Account } from "../../test/support/client.ts";
+import { confirmIdentity } from "../../test/support/confirm-identity.ts";
 import { eventually } from "../../test/support/expect.ts";
 import { photo } from "../../test/support/sample-library.ts";
 import { makeZip } from "../../test/support/zip-files.ts";
@@ -8,6 +9,13 @@ const SHARED_PHOTOS = 24;
 
 /** Pages that visitors see. */
 export const VISITOR_PAGES = ["/sign-in", "/sign-up"];
+
+/** Pages of links that don't work. */
+export const REJECTING_PAGES = [
+  "/nowhere",
+  "/s/none",
+  ...["confirm-email", "invite", "reset-password", "setup", "welcome"].map((name) => `/${name}?token=none`),
+];
 
 /** Pages of an administrator. */
 export const PAGES = [
@@ -22,15 +30,15 @@ export const PAGES = [
   "/shared/by-me",
   "/shared/with-me",
   "/trash",
-  "/history",
+  ...["restore", "rewind", "holds", "conflicts"].map((tab) => `/history?tab=${tab}`),
   ...["profile", "security", "sessions", "connect", "devices", "api-keys", "notifications", "usage"].map(
     (name) => `/settings/${name}`,
   ),
-  ...["appearance", "account"].map((name) => `/settings/${name}`),
+  ...["appearance", "account", "import"].map((name) => `/settings/${name}`),
   ...["health", "users", "groups", "invites", "settings", "plans", "storage", "jobs", "audit", "integrity"].map(
     (name) => `/admin/${name}`,
   ),
-  ...["webhooks", "config"].map((name) => `/admin/${name}`),
+  ...["webhooks", "imports", "config"].map((name) => `/admin/${name}`),
 ];
 
 /** Pages of things that were made here: an album, an archive, shared links of a folder and of a file, and a new person. */
@@ -49,8 +57,12 @@ export async function ownPages(account: Account): Promise<{ signedIn: string[]; 
     const found = await client.get("/api/files/search?q=content:beans");
     return found.list("data.files").length > 0;
   });
+  await confirmIdentity(account);
   const person = await client.post("/api/admin/users", { email: "new@example.org", name: "Nora New" });
-  const welcome = new URL(person.string("data.passwordLink.url"));
+  const invite = await client.post("/api/admin/invites", { email: "invited@example.org" });
+  const other = await client.post("/api/admin/users", { email: "old@example.org", password: "correct horse" });
+  const reset = await client.post(`/api/admin/users/${other.string("data.id")}/reset-link`, {});
+  const links = [person.string("data.passwordLink.url"), invite.string("data.url"), reset.string("data.url")];
   const received = (await client.get("/api/shares/received")).strings("data.shares", "id");
   const album = await client.post("/api/albums", { name: "A summer by the lake", fileIds: photos });
   const shares = [
@@ -72,8 +84,13 @@ export async function ownPages(account: Account): Promise<{ signedIn: string[]; 
       "/search?q=beans",
       `/shared/with-me?share=${received[0] ?? ""}`,
     ],
-    visitors: [...shares.map((share) => `/s/${share.string("data.token")}`), `${welcome.pathname}${welcome.search}`],
+    visitors: [...shares.map((share) => `/s/${share.string("data.token")}`), ...links.map(pathOf)],
   };
+}
+
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
 }
 
 /** Stores a folder of photos, and returns its id. */

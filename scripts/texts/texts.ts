@@ -7,23 +7,25 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { englishTexts as clientTexts } from "../../src/client/base/text.ts";
 import { englishTexts as serverTexts } from "../../src/translations/server-texts.ts";
+import { SETTINGS_BY_KEY } from "../../src/config/settings.ts";
 import type { TextTable, Translation } from "../../src/translations/text-table.ts";
 import { findMessages } from "./errors.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
 /** The files of a language, without their extension. */
-export const TEXT_FILES = ["client", "server", "errors"] as const;
+export const TEXT_FILES = ["client", "server", "errors", "settings"] as const;
 
 /**
  * Returns the English texts of a file: each feature with its texts, in alphabetical order of the features. Errors have
- * no keys: each message has its English text as the key.
+ * no keys: each message has its English text as the key. The help text of a setting has the setting's key.
  */
 export async function collectTexts(file: (typeof TEXT_FILES)[number]): Promise<Translation | TextTable> {
   if (file === "errors") {
     const { templates } = await findMessages();
     return Object.fromEntries(templates.map((template) => [template, template]));
   }
+  if (file === "settings") return Object.fromEntries([...SETTINGS_BY_KEY].map(([key, { help }]) => [key, help]));
   const [pattern, define, texts] =
     file === "client"
       ? (["src/client/**/*.ts", "= defineText(", clientTexts] as const)

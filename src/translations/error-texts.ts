@@ -8,7 +8,9 @@ import nl from "./nl/errors.json" with { type: "text" };
 import pl from "./pl/errors.json" with { type: "text" };
 import pt from "./pt/errors.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
+import { PSEUDO_LANGUAGE } from "./languages.ts";
 import { formatMessage } from "./messages.ts";
+import { transform } from "./pseudo.ts";
 import type { Message, ValueFormat } from "./say.ts";
 
 /**
@@ -23,6 +25,7 @@ const translators = new Map<string, Translate>();
 
 /** Returns a message in a language, by its tag; in English if there is no translation. */
 export function translateMessage(message: Message, language: string): string {
+  if (language === PSEUDO_LANGUAGE) return transform(message.english);
   if (!Object.hasOwn(FILES, language)) return message.english;
   let translate = translators.get(language);
   if (translate === undefined) {

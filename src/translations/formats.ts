@@ -1,5 +1,7 @@
 /** How the server writes numbers, sizes, times, and lists in each language. */
+import { PSEUDO_LANGUAGE } from "./languages.ts";
 import type { MessageFormat } from "./messages.ts";
+import { transform } from "./pseudo.ts";
 import { formatSize } from "./sizes.ts";
 
 const formats = new Map<string, MessageFormat>();
@@ -53,5 +55,6 @@ function createFormat(tag: string): MessageFormat {
     number: (value, style) =>
       style === "bytes" ? formatSize(value, numberFormat) : numberFormat("number").format(value),
     pluralRule: (value) => rules.select(value),
+    ...(tag === PSEUDO_LANGUAGE && { change: transform }),
   };
 }

@@ -21,6 +21,11 @@ export const LANGUAGES: readonly Language[] = [
   { tag: "pt", name: "Português" },
 ];
 
+/** A language for tests, which nobody gets without asking for it: see `pseudo.ts`. */
+export const PSEUDO_LANGUAGE = "ar-XB";
+
+const AVAILABLE = [...LANGUAGES.map(({ tag }) => tag), PSEUDO_LANGUAGE];
+
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);
 
 /**
@@ -42,10 +47,7 @@ export function chooseLanguage(preferred: readonly string[], available: readonly
 
 /** Chooses the first of the `preferred` tags that texts are translated to; else English. */
 export function chooseAvailable(preferred: readonly string[]): string {
-  return chooseLanguage(
-    preferred,
-    LANGUAGES.map(({ tag }) => tag),
-  );
+  return chooseLanguage(preferred, AVAILABLE);
 }
 
 /** The direction in which a language is written. */

@@ -8,6 +8,7 @@ import nl from "./nl/server.json" with { type: "text" };
 import pl from "./pl/server.json" with { type: "text" };
 import pt from "./pt/server.json" with { type: "text" };
 import { formatOf } from "./formats.ts";
+import { PSEUDO_LANGUAGE } from "./languages.ts";
 import type { MessageFormat } from "./messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "./text-table.ts";
 
@@ -38,7 +39,7 @@ export function defineTexts<const T extends TextTable>(
   english[feature] = texts;
   const tables = new Map<string, ReadableTable<T>>();
   return (language) => {
-    const tag = Object.hasOwn(FILES, language) ? language : "en";
+    const tag = Object.hasOwn(FILES, language) || language === PSEUDO_LANGUAGE ? language : "en";
     let table = tables.get(tag);
     if (table === undefined) {
       table = buildTable(texts, translationIn(tag)[feature] ?? {}, formatOf(tag));
@@ -52,7 +53,7 @@ function translationIn(tag: string): Translation {
   let translation = translations.get(tag);
   if (translation === undefined) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a file of the program, checked by a test
-    translation = tag === "en" ? {} : (JSON.parse(String(FILES[tag])) as Translation);
+    translation = Object.hasOwn(FILES, tag) ? (JSON.parse(String(FILES[tag])) as Translation) : {};
     translations.set(tag, translation);
   }
   return translation;

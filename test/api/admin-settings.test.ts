@@ -68,6 +68,53 @@ describe("GET /api/admin/settings", () => {
   });
 });
 
+describe("help texts", () => {
+  const configured = async (headers: Record<string, string>) => admin.client.get("/api/admin/config", headers);
+  const GERMAN = { "accept-language": "de" };
+
+  test("are in the language of the reader", async () => {
+    for (const path of ["/api/admin/settings", "/api/admin/config"]) {
+      const { help } = settingOf(await admin.client.get(path, GERMAN), "defaultPlan");
+      expect(help).toBe("Plan neuer Konten.");
+      const chosen = { ...GERMAN, cookie: "larder_language=fr" };
+      expect(settingOf(await admin.client.get(path, chosen), "defaultPlan")["help"]).toBe(
+        "Formule des nouveaux comptes.",
+      );
+    }
+    const changed = await admin.client.request("PATCH", "/api/admin/settings", {
+      json: { values: { defaultPlan: null } },
+      headers: GERMAN,
+    });
+    expect(settingOf(changed, "defaultPlan")["help"]).toBe("Plan neuer Konten.");
+  });
+
+  test("come with problems of the settings in the language of the reader", async () => {
+    const rejected = await admin.client.request("PATCH", "/api/admin/settings", {
+      json: { values: { "mail.verify": true } },
+      headers: GERMAN,
+    });
+    expectError(rejected, 400, "invalid_field");
+    expect(rejected.string("error.message")).toStartWith("mail.verify braucht einen SMTP-Server");
+  });
+
+  test("are in English for programs and for languages without a translation", async () => {
+    for (const headers of [{}, { "accept-language": "eo" }]) {
+      expect(settingOf(await configured(headers), "defaultPlan")["help"]).toBe("Plan of new accounts.");
+    }
+  });
+
+  test("are not in English in the language for tests", async () => {
+    const { help } = settingOf(await configured({ "accept-language": "ar-XB" }), "defaultPlan");
+    expect(help).not.toContain("Plan of new accounts.");
+  });
+
+  test("leave values and their words as they are written in larder.toml", async () => {
+    const written = async (headers: Record<string, string>) =>
+      (await configured(headers)).list("data.settings").map((setting) => ({ ...asObject(setting), help: "" }));
+    expect(await written(GERMAN)).toEqual(await written({}));
+  });
+});
+
 describe("PATCH /api/admin/settings", () => {
   test("applies at once, is reset by null, and is written into the audit log", async () => {
     const user = await server().addUser(["--plan", "enterprise"]);
@@ -261,6 +308,8 @@ test("stored values stay after a restart, and one that is not valid any more is 
       isStored: false,
       problem: expect.stringContaining("must be a whole number from 0 to 1000"),
     });
+    const german = await root.client.get("/api/admin/settings", { "accept-language": "de" });
+    expect(settingOf(german, "versions.keep")["problem"]).toContain("muss eine ganze Zahl");
     // A broken value does not stand in the way of other changes.
     expectStatus(await change({ "plans.free.quota": "8GB" }, root), 200);
   });

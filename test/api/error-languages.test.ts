@@ -98,6 +98,21 @@ describe("the message of an error", () => {
     expect(await read(german)).toBe("Die Datei wurde nicht gefunden. Prüfe die ID, oder lade die Liste neu.");
   });
 
+  test("says why something can't be restored", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("one");
+    const at = (await client.get(`/api/files/${id}`)).string("data.createdAt");
+    expectStatus(await client.putContent(id, "two"), 200);
+    expectStatus(await client.delete(`/api/files/${id}/versions/1`), 200);
+    const json = { folder: "/", at };
+    const response = await client.request("POST", "/api/files/restore", { json, headers: german });
+    expectStatus(response, 200);
+    expect(response.at("data.skipped.0")).toMatchObject({
+      reason: "content_gone",
+      message: "Die frühere Version ist nicht mehr verfügbar. Stelle sie aus einer Sicherung wieder her.",
+    });
+  });
+
   test("is in the language of WebDAV clients", async () => {
     const dav = await connectDav(await server().signUp());
     const response = await dav.get("missing.txt", german);

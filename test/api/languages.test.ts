@@ -94,6 +94,14 @@ describe("a page", () => {
     expect(response.header("vary")).toContain("Accept-Language, Cookie");
   });
 
+  test("in the pseudo-language is from right to left, if a browser asks for it", async () => {
+    const response = await page("/nowhere", { cookie: "larder_language=ar-XB" });
+    expect(response.text).toContain('<html lang="ar-XB" dir="rtl"');
+    expect(response.text).toContain("<h1>[Págé nöt föünd]</h1>");
+    expect(response.text).toContain("<p>[Thís áddréss döés nöt éxíst.");
+    expect((await page("/nowhere", { "accept-language": "ar" })).text).toContain('<html lang="en" dir="ltr"');
+  });
+
   test("that browsers revalidate has an own tag in each language", async () => {
     const tags = await Promise.all(
       [GERMAN, FRENCH, {}].map(async (headers) => (await page("/app-document", headers)).header("etag")),
@@ -114,6 +122,14 @@ describe("a page", () => {
     expect(response.text).toMatch(/og:description" content="Text \(TXT\) · 1,5 KB · Geteilt von /);
     expect(response.header("cache-control")).toContain("private");
   });
+});
+
+test("the sign-in page says in the language of the visitor that a mail was sent", async () => {
+  const json = { email: freshEmail() };
+  const messageIn = async (headers: Record<string, string>) =>
+    (await server().visitor.request("POST", "/api/auth/password/forgot", { json, headers })).string("message");
+  expect(await messageIn(GERMAN)).toStartWith("Wenn es ein Konto mit dieser E-Mail-Adresse gibt,");
+  expect(await messageIn({})).toStartWith("If an account with this email exists,");
 });
 
 describe("the language of an account", () => {

@@ -1,7 +1,6 @@
 /** The texts of pages that the server renders. These pages run without the web app. */
-import type { Translation } from "../../translations/text-table.ts";
 import { setRegion } from "./format.ts";
-import { setTranslation } from "./text.ts";
+import { setTranslation, type Texts } from "./text.ts";
 
 /**
  * Loads the texts in the language of the page, whose address the server has written into the page. Without them, the
@@ -13,7 +12,7 @@ export async function loadPageTexts(): Promise<void> {
   const address = dataset["texts"];
   if (address === undefined) return;
   try {
-    const { default: texts }: { default: Translation } = await import(address);
+    const texts: Texts = await import(address);
     setTranslation(texts);
   } catch {
     return;

@@ -7,16 +7,20 @@ import type { MessageFormat } from "../../translations/messages.ts";
 import { type ReadableTable, readableText, type TextTable, type Translation } from "../../translations/text-table.ts";
 import { formatBytes, formatDuration, formatNumber, pluralRule } from "./format.ts";
 
-/** Changes a text; the pseudo-locale uses this. */
-export type Transform = (text: string) => string;
+/** The module with the texts of a language. */
+export interface Texts {
+  readonly default: Translation;
+  /** Changes each text; the pseudo-language has this. */
+  readonly transform?: (text: string) => string;
+}
 
 const english: Record<string, TextTable> = {};
 let translation: Translation = {};
 
 /** Activates a translation. Called once, before the first render. */
-export function setTranslation(texts: Translation, change?: Transform): void {
-  translation = texts;
-  FORMAT.change = change;
+export function setTranslation(texts: Texts): void {
+  translation = texts.default;
+  FORMAT.change = texts.transform;
 }
 
 /** Returns the English texts of all features whose modules are loaded, for translators and tests. */
@@ -32,9 +36,15 @@ export function defineText<const T extends TextTable>(feature: string, texts: T)
   english[feature] = texts;
   const table = {};
   for (const [name, text] of Object.entries(texts)) {
+    let read: unknown;
+    let readFrom: Translation | undefined;
     Object.defineProperty(table, name, {
       enumerable: true,
-      get: () => readableText(text, translation[feature]?.[name], FORMAT),
+      get() {
+        if (readFrom !== translation) read = readableText(text, translation[feature]?.[name], FORMAT);
+        readFrom = translation;
+        return read;
+      },
     });
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each property was defined above, with a value of its kind

@@ -39,6 +39,8 @@ export function CopyField({
           <Element
             {...ids}
             {...(isWrapped && { rows: 2 })}
+            // What is copied is for programs: from left to right in all languages.
+            dir="ltr"
             readOnly
             value={value}
             onFocus={(event: FocusEvent<HTMLInputElement | HTMLTextAreaElement>) => event.target.select()}

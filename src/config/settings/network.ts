@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { splitPort } from "../../lib/allowed-targets.ts";
-import { say, sayText } from "../../translations/say.ts";
+import { say } from "../../translations/say.ts";
 import { readHost, readWebUrl } from "./addresses.ts";
 import { BadValue, integer, integerOrNone, list, optionalText, readPath, text } from "../setting.ts";
 
@@ -46,7 +46,7 @@ export const NETWORK_SETTINGS = {
   outboundAllow: list(
     "addresses or CIDR ranges, each with a port or without",
     readTarget,
-    'Private addresses that webhooks and push notifications may be sent to, also over HTTP: "192.168.1.20:8080", "10.0.0.0/8", "[fd00::]/8:8080". Every account can send to them, so include a port where possible.',
+    'Private addresses that webhooks, push notifications, imports from other systems, and a mail server set in Administration may use, also without HTTPS: "192.168.1.20:8080", "10.0.0.0/8", "[fd00::]/8:8080". Every account can send to them, so include a port where possible.',
   ),
   corsOrigins: list(
     "origins",
@@ -78,7 +78,8 @@ function readTarget(entry: string): string {
   try {
     parts = splitPort(entry);
   } catch (error) {
-    throw new BadValue(error instanceof Error ? say`is not valid: ${error.message}` : sayText(String(error)));
+    if (!(error instanceof Error)) throw error;
+    throw new BadValue(say`is not valid: ${error.message}`);
   }
   const network = readNetwork(parts.network);
   if (parts.port === undefined) return network;

@@ -1,5 +1,5 @@
 // What browsers need to install the application: its manifest and its service worker.
-import { directionOf } from "../../translations/languages.ts";
+import { directionOf, LANGUAGES } from "../../translations/languages.ts";
 import type { PageFrame } from "../pages/page.ts";
 import { installTexts } from "../pages/text.ts";
 import { firstScripts, PAGE_PREFIXES, THEME_COLORS } from "./app-shell.ts";
@@ -51,17 +51,27 @@ export function renderManifest({ basePath, language }: PageFrame, files: ClientF
   });
 }
 
-/** The service worker, with the list of the files of this build. */
-export async function renderServiceWorker(basePath: string, files: ClientFiles): Promise<string> {
+/** The service worker, with the list of the files of this build, and of the texts only those of the reader's language. */
+export async function renderServiceWorker({ basePath, language }: PageFrame, files: ClientFiles): Promise<string> {
   const { manifest } = files;
+  const texts = files.textsOf(language);
+  const ofOthers = new Set(LANGUAGES.map(({ tag }) => files.textsOf(tag)).filter((path) => path !== texts));
   const small = Object.entries(manifest.files)
     .filter(([, { type, identity }]) => /javascript|css/.test(type) && identity.size <= PRECACHED_BYTES_MAX)
-    .map(([name]) => files.pathOf(name));
+    .map(([name]) => files.pathOf(name))
+    .filter((path) => !ofOthers.has(path));
   const program = {
     version: files.version,
     basePath,
     pages: PAGE_PREFIXES,
-    files: [...new Set([...firstScripts(files), ...files.loadsOf("start.css"), ...small])],
+    files: [
+      ...new Set([
+        ...firstScripts(files),
+        ...files.loadsOf("start.css"),
+        ...small,
+        ...(texts === undefined ? [] : [texts]),
+      ]),
+    ],
   };
   // Base paths contain no quotes and we choose the file names, so JSON is valid script here.
   return `const LARDER=${JSON.stringify(program)};\n${await files.open(manifest.worker).text()}`;

@@ -29,7 +29,7 @@ interface AppRoutesOptions {
 export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions) {
   const document = (render: Render) => rendered(basePath, render);
   const manifest = document(async (frame, files) => renderManifest(frame, files));
-  const worker = document(async (_, files) => renderServiceWorker(basePath, files));
+  const worker = document(renderServiceWorker);
   const app = new Router()
     .get("/assets/:version/:name", PAGE_ROUTE, async ({ request, params }) => {
       const files = await clientFiles();

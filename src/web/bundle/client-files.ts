@@ -1,4 +1,5 @@
 // The files of the pages: embedded in the executable, or built from the sources if the server runs from source.
+import { PSEUDO_LANGUAGE } from "../../translations/languages.ts";
 import type { ClientManifest, PackedFile } from "./client-manifest.ts";
 import { loadPack } from "./client-pack.ts";
 
@@ -41,7 +42,8 @@ export class ClientFiles {
 
   /** The address of the web client's texts in a language; undefined for English, which the scripts contain. */
   textsOf(language: string): string | undefined {
-    const [name] = this.manifest.entries[`../translations/${language}/client.json`] ?? [];
+    const module = language === PSEUDO_LANGUAGE ? "pseudo.ts" : `${language}/client.json`;
+    const [name] = this.manifest.entries[`../translations/${module}`] ?? [];
     return name === undefined ? undefined : this.pathOf(name);
   }
 

@@ -55,21 +55,19 @@ export function htmlMessage<V extends MessageValues>(
   message: (values: V) => string,
   values: { readonly [K in keyof V]: V[K] | Html },
 ): Html {
+  const entries = Object.entries<string | number | Html>(values);
   const marked = Object.fromEntries(
-    Object.entries<string | number | Html>(values).map(([name, value]) => [
-      name,
-      value instanceof Html ? `\ue000${name}\ue001` : value,
-    ]),
+    entries.map(([name, value], index) => [name, value instanceof Html ? `\ue000${index}\ue001` : value]),
   );
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same names, and strings in place of markup
   const text = escapeHtml(message(marked as V));
   // A person's words may contain such a mark too: at most it repeats markup that is on the page anyway.
-  return Html.fromTemplate(text.replaceAll(/\ue000(\w+)\ue001/g, (_, name: string) => markupIn(values, name)));
-}
-
-function markupIn(values: Readonly<Record<string, unknown>>, name: string): string {
-  const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  return value instanceof Html ? value.text : "";
+  return Html.fromTemplate(
+    text.replaceAll(/\ue000(\d+)\ue001/g, (_, index) => {
+      const value = entries[Number(index)]?.[1];
+      return value instanceof Html ? value.text : "";
+    }),
+  );
 }
 
 function render(value: HtmlValue): string {

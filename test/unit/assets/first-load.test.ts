@@ -4,6 +4,7 @@ import { renderManifest, renderServiceWorker } from "../../../src/web/bundle/app
 import { APP_POLICY, firstScripts, renderAppShell } from "../../../src/web/bundle/app-shell.ts";
 import { bundleClient } from "../../../src/web/bundle/client-build.ts";
 import { ClientFiles } from "../../../src/web/bundle/client-files.ts";
+import { LANGUAGES } from "../../../src/translations/languages.ts";
 
 const FIRST_LOAD_BYTES_MAX = 170_000;
 const PUBLIC_BYTES_MAX = 25_000;
@@ -116,10 +117,22 @@ describe("what makes it installable", () => {
   });
 
   test("is a service worker that keeps the first load", async () => {
-    const worker = await renderServiceWorker("", files);
+    const worker = await renderServiceWorker({ basePath: "", language: "en" }, files);
     const program = JSON.parse(/^const LARDER=(.*);$/m.exec(worker)?.[1] ?? "{}");
     expect(program.version).toBe(files.version);
     expect(program.files).toEqual(expect.arrayContaining([...firstScripts(files), ...files.loadsOf("start.css")]));
     expect(() => new Bun.Transpiler({ loader: "js" }).transformSync(worker)).not.toThrow();
+  });
+
+  // Browsers stored the texts of all languages, more than a megabyte.
+  test("stores the texts of one language", async () => {
+    const ofLanguages = LANGUAGES.flatMap(({ tag }) => files.textsOf(tag) ?? []);
+    expect(ofLanguages.length).toBe(LANGUAGES.length - 1);
+    for (const language of ["en", "de"]) {
+      const worker = await renderServiceWorker({ basePath: "", language }, files);
+      const program: { files: string[] } = JSON.parse(/^const LARDER=(.*);$/m.exec(worker)?.[1] ?? "{}");
+      const stored = program.files.filter((path) => ofLanguages.includes(path));
+      expect(stored).toEqual(language === "en" ? [] : [files.textsOf("de") ?? ""]);
+    }
   });
 });

@@ -8,7 +8,7 @@ import { isAt } from "../../../src/client/app/navigation.ts";
 import { formatTextSearch, parseTextSearch, textSearch } from "../../../src/client/base/search-params.ts";
 import { isPressed, keyCaps } from "../../../src/client/base/shortcuts.ts";
 import { defineText, setTranslation } from "../../../src/client/base/text.ts";
-import { transform } from "../../../src/client/translations/pseudo.ts";
+import { transform } from "../../../src/translations/pseudo.ts";
 import { initialsOf } from "../../../src/client/ui/avatar.tsx";
 import { formatBytes, formatDuration, formatRelative } from "../../../src/client/base/format.ts";
 
@@ -70,11 +70,11 @@ describe("text", () => {
   });
 
   test("uses the translation where there is one, and English elsewhere", () => {
-    setTranslation({ "test-feature": { title: "Dateien" } });
+    setTranslation({ default: { "test-feature": { title: "Dateien" } } });
     expect([words.title, words.count({ n: 2 })]).toEqual(["Dateien", "2 files"]);
-    setTranslation({}, transform);
+    setTranslation({ default: {}, transform });
     expect([words.title, words.count({ n: 2 })]).toEqual(["[Fílés]", "[2 fílés]"]);
-    setTranslation({});
+    setTranslation({ default: {} });
     expect(words.title).toBe("Files");
   });
 

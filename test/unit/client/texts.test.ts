@@ -1,5 +1,5 @@
 /** Checks the texts of the web client and the server in all languages: each is there, is used, and takes the same values. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { type MessageFormatElement, parse, TYPE } from "@formatjs/icu-messageformat-parser";
@@ -26,6 +26,10 @@ function pathOf(tag: string, file: string): string {
   return join(ROOT, "src/translations", tag, `${file}.json`);
 }
 
+function hasFile(tag: string, file: string): boolean {
+  return existsSync(pathOf(tag, file));
+}
+
 async function readTexts(tag: string, file: string): Promise<Texts> {
   return new Map(flatten(await Bun.file(pathOf(tag, file)).json()));
 }
@@ -34,6 +38,7 @@ const english = {
   client: await readTexts("en", "client"),
   server: await readTexts("en", "server"),
   errors: await readTexts("en", "errors"),
+  settings: await readTexts("en", "settings"),
 };
 
 test.each(TEXT_FILES)(
@@ -60,10 +65,14 @@ test("every English text is used", async () => {
 });
 
 test("the web client and the server load each language", async () => {
-  const sources = ["src/client/app/locale.ts", "src/translations/server-texts.ts"];
-  const [client = "", server = ""] = await Promise.all(sources.map((path) => Bun.file(join(ROOT, path)).text()));
+  const sources = ["client/app/locale.ts", "translations/server-texts.ts", "translations/setting-texts.ts"];
+  const [client = "", server = "", settings = ""] = await Promise.all(
+    sources.map((path) => Bun.file(join(ROOT, "src", path)).text()),
+  );
   const isMissing = (tag: string) =>
-    !client.includes(`translations/${tag}/client.json`) || !server.includes(`"./${tag}/server.json"`);
+    !client.includes(`translations/${tag}/client.json`) ||
+    !server.includes(`"./${tag}/server.json"`) ||
+    (hasFile(tag, "settings") && !settings.includes(`"./${tag}/settings.json"`));
   const tags = LANGUAGES.map(({ tag }) => tag).filter((tag) => tag !== "en");
   expect(tags.filter(isMissing)).toEqual([]);
 });
@@ -74,14 +83,13 @@ const UNTRANSLATED = {
   "src/cli/accounts/setup-link.ts": "a text of the command line",
   "src/cli/accounts/token.ts": "a text of the command line",
   "src/cli/shared/services.ts": "a text of the command line",
-  "src/config/settings/network.ts": "a text of the platform",
-  "src/features/administration/settings/service.ts": "a text that is in the log as well",
+  "src/config/startup-error.ts": "a text of the command line",
   "src/features/library/files/bulk.ts": "a stored message",
   "src/features/media/editing/edit-process.ts": "a message of another process",
   "src/features/mobile/offline-queue/queries.ts": "a stored message",
   "src/features/storage/import-export/import-progress.ts": "a text of the command line",
   "src/features/storage/import-export/transfer-pool.ts": "a text of the command line",
-  "src/features/storage/imports/requests.ts": "a text of the command line",
+  "src/features/storage/imports/queries.ts": "a stored message",
   "src/http/schema-problem.ts": "a text of the validation library",
 };
 
@@ -92,7 +100,7 @@ test("every message of an error can be translated", async () => {
 });
 
 /** Errors of other languages are in English until somebody translates them. */
-const errorLanguages = LANGUAGES.map(({ tag }) => tag).filter((tag) => existsSync(pathOf(tag, "errors")));
+const errorLanguages = LANGUAGES.map(({ tag }) => tag).filter((tag) => hasFile(tag, "errors"));
 
 test.each(errorLanguages.filter((tag) => tag !== "en"))("errors are in %s", async (tag) => {
   const texts = await readTexts(tag, "errors");
@@ -101,24 +109,40 @@ test.each(errorLanguages.filter((tag) => tag !== "en"))("errors are in %s", asyn
   expect(texts.get(message)).not.toBe(message);
 });
 
+/** Texts that are in English until somebody translates them. */
+const OPTIONAL_FILES: readonly string[] = ["errors", "settings"];
+
 const files = LANGUAGES.flatMap(({ tag }) =>
-  TEXT_FILES.filter((file) => file !== "errors" || errorLanguages.includes(tag)).map((file) => [tag, file] as const),
+  TEXT_FILES.filter((file) => !OPTIONAL_FILES.includes(file) || hasFile(tag, file)).map((file) => [tag, file] as const),
 );
 
-describe.each(files)("the texts in %s of the %s", (tag, file) => {
-  test("are complete, and none is left over", async () => {
-    expect([...(await readTexts(tag, file)).keys()]).toEqual([...english[file].keys()]);
-  });
+test.each(files)("the texts in %s of the %s are complete, and none is left over", async (tag, file) => {
+  expect([...(await readTexts(tag, file)).keys()]).toEqual([...english[file].keys()]);
+});
 
-  test("are valid messages with the values of the English ones, and with all plural forms", async () => {
-    const forms = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
+const messageFiles = files.filter(([, file]) => file !== "settings");
+
+test.each(messageFiles)("the texts in %s of the %s are messages with the English values", async (tag, file) => {
+  const forms = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
+  const problems: string[] = [];
+  for (const [key, text] of await readTexts(tag, file)) {
+    problems.push(...check(text, english[file].get(key) ?? "", forms).map((problem) => `${key}: ${problem}`));
+  }
+  expect(problems).toEqual([]);
+});
+
+test.each(LANGUAGES.map(({ tag }) => tag).filter((tag) => hasFile(tag, "settings")))(
+  "the help texts of the settings in %s keep the values of larder.toml",
+  async (tag) => {
     const problems: string[] = [];
-    for (const [key, text] of await readTexts(tag, file)) {
-      problems.push(...check(text, english[file].get(key) ?? "", forms).map((problem) => `${key}: ${problem}`));
+    for (const [key, text] of await readTexts(tag, "settings")) {
+      const values = english.settings.get(key)?.match(/"[^"]+"|\S+\.toml|s3\.\S+\w|https?:\S+\w|[A-Z]+_[A-Z]+/g) ?? [];
+      problems.push(...values.filter((value) => !text.includes(value)).map((value) => `${key}: lacks ${value}`));
+      if (text.trim() === "") problems.push(`${key}: is empty`);
     }
     expect(problems).toEqual([]);
-  });
-});
+  },
+);
 
 /** Returns what is wrong with a text. @param forms the plural forms of its language */
 function check(text: string, original: string, forms: readonly string[]): string[] {

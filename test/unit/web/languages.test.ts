@@ -170,6 +170,11 @@ test("no page has English text in it, and pages use the texts of their language"
   ]);
 });
 
+test("the kind of a file names its format once", () => {
+  const kinds = ["en", "de", "fr", "ja"].map((tag) => share.describeKind(tag, "application/pdf", "a.pdf"));
+  expect(kinds).toEqual(["PDF document", "PDF-Dokument", "Document PDF", "PDF文書"]);
+});
+
 test("each page names its language and direction", () => {
   const pages = PAGES.filter((page) => page.startsWith("<!doctype html>"));
   expect(pages.length).toBe(PAGES.length - 1);
@@ -177,9 +182,17 @@ test("each page names its language and direction", () => {
   expect(renderErrorPage({ ...FRAME, language: "ar" }, 404, "")).toContain('<html lang="ar" dir="rtl"');
 });
 
+test("the pseudo-language changes texts, and neither markup nor commands", () => {
+  const frame = { ...FRAME, language: "ar-XB" };
+  const page = share.renderReceivedSharePage(frame, { name: "a", ownerName: "Ann", canWrite: false });
+  expect(page).toContain('<html lang="ar-XB" dir="rtl"');
+  expect(page).toContain('[<strong dir="auto">Ann</strong> sháréd thís wíth yöü.');
+  expect(setup.renderSetupGonePage(frame)).toContain("<code>larder user setup-link</code>");
+});
+
 test("a message with markup escapes its text and the words of people", () => {
   const message = ({ who, what }: { readonly who: string | number; readonly what: string | number }) =>
     `<i>${who}</i> & ${what}`;
-  const rendered = htmlMessage(message, { who: html`<b>${"<Ann>"}</b>`, what: "\ue000who\ue001\ue000x\ue001 <p>" });
+  const rendered = htmlMessage(message, { who: html`<b>${"<Ann>"}</b>`, what: "\ue0000\ue001\ue0007\ue001 <p>" });
   expect(rendered.text).toBe("&lt;i&gt;<b>&lt;Ann&gt;</b>&lt;/i&gt; &amp; <b>&lt;Ann&gt;</b> &lt;p&gt;");
 });

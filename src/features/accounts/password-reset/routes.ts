@@ -3,7 +3,10 @@ import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ERROR_RESPONSES, errorText } from "../../../http/error-response.ts";
 import { queryOf } from "../../../http/fields.ts";
+import { requestLanguage } from "../../../http/language.ts";
 import { readForm } from "../../../http/read-form.ts";
+import { translateMessage } from "../../../translations/error-texts.ts";
+import { say } from "../../../translations/say.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
 import { renderResetDonePage, renderResetGonePage, renderResetPage } from "../../../web/pages/reset-password-page.ts";
 import type { authGuard } from "../auth/guard.ts";
@@ -24,8 +27,8 @@ interface PasswordResetRoutesOptions {
 
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
-const MAILED = "If an account with this email exists, we sent it an email with a link. The link expires in 30 minutes.";
-const NO_MAIL = "This server can't send email. Ask your administrator for a link to reset your password.";
+const MAILED = say`If an account with this email exists, we sent it an email with a link. The link expires in 30 minutes.`;
+const NO_MAIL = say`This server can't send email. Ask your administrator for a link to reset your password.`;
 
 export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRoutesOptions) {
   const linkEnded = (request: Request) => pageResponse(renderResetGonePage(pageFrame(request, basePath)), 404, HEADERS);
@@ -39,10 +42,11 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
         docs: docs.forgotPassword,
         body: ForgotBody,
       },
-      async ({ body }) => {
+      async ({ body, request }) => {
         const email = parseEmail(body.email);
         if (resets.isByMail) await resets.request(email);
-        return { success: true as const, message: resets.isByMail ? MAILED : NO_MAIL };
+        const message = translateMessage(resets.isByMail ? MAILED : NO_MAIL, requestLanguage(request));
+        return { success: true as const, message };
       },
     )
     .post(

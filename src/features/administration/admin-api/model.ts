@@ -212,7 +212,7 @@ export const ConfigRecord = t.Object({
       source: t.String({ examples: ["default", "LARDER_PORT", "/srv/larder/larder.toml:3"] }),
       environment: t.String({ description: "The variable that sets it" }),
       accepts: t.String({ description: "What can be written" }),
-      help: t.String(),
+      help: t.String({ description: "In the language of the reader" }),
     }),
   ),
 });

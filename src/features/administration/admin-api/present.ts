@@ -2,6 +2,7 @@ import type { LoadedConfig } from "../../../config/load.ts";
 import { environmentName, SETTINGS_BY_KEY } from "../../../config/settings.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import { toTimestamp, timestampOrNull } from "../../../lib/clock.ts";
+import { translateHelp } from "../../../translations/setting-texts.ts";
 import type { presentIntegrity } from "../../storage/integrity/present.ts";
 import { RATE_CATEGORIES } from "../../../config/settings/plans.ts";
 import { type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
@@ -141,8 +142,8 @@ export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs,
   };
 }
 
-/** GET /api/admin/config. Of secrets, it shows only whether they are set. */
-export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file">) {
+/** GET /api/admin/config. Of secrets, it shows only whether they are set. @param language of the help texts */
+export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file">, language: string) {
   const settings = [...SETTINGS_BY_KEY].map(([key, setting]) => {
     const source = loaded.sources.get(key) ?? "default";
     return {
@@ -154,7 +155,7 @@ export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | 
       source,
       environment: environmentName(key),
       accepts: setting.kind.accepts,
-      help: setting.help,
+      help: translateHelp(key, setting.help, language),
     };
   });
   return { file: loaded.file ?? null, settings };

@@ -3,6 +3,7 @@ import type { LoadedConfig } from "../../../config/load.ts";
 import type { Reader } from "../../../db/reader.ts";
 import { ok } from "../../../http/envelope.ts";
 import { readInteger, queryOf } from "../../../http/fields.ts";
+import { requestLanguage } from "../../../http/language.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
@@ -39,7 +40,9 @@ export function stateRoutes(options: StateRoutesOptions) {
       const [{ queues }, present] = await Promise.all([statistics.count(), health()]);
       return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));
     })
-    .get("/config", { ...ADMIN_READ, docs: docs.configuration }, () => ok(presentConfig(configuration())))
+    .get("/config", { ...ADMIN_READ, docs: docs.configuration }, ({ request }) =>
+      ok(presentConfig(configuration(), requestLanguage(request))),
+    )
     .get("/stats/storage", { ...ADMIN_READ, docs: docs.storageUsage }, async () => {
       const [usage, texts] = await Promise.all([readStorageUsage(reader), textIndexer.status()]);
       return ok({ ...usage, texts });

@@ -40,7 +40,7 @@ const SettingRecord = t.Object({
   noneWord: t.Union([t.String(), t.Null()], { description: 'The word for no value, such as "unlimited"' }),
   needsRestart: t.Boolean({ description: "false: a change applies at once" }),
   problem: t.Union([t.String(), t.Null()], { description: "Why the stored value is ignored" }),
-  help: t.String(),
+  help: t.String({ description: "In the language of the reader" }),
 });
 
 /** GET /api/admin/settings */

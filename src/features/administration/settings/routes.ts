@@ -3,6 +3,7 @@ import type { Config } from "../../../config/settings.ts";
 import { requestLanguage } from "../../../http/language.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
+import { translateMessage } from "../../../translations/error-texts.ts";
 import type { Outbound } from "../../../net/outbound.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { WITH_PROOF } from "../../accounts/auth/model.ts";
@@ -31,16 +32,16 @@ const SUBMISSION_PORT = 587;
 
 /** Administrators read and change settings; API keys only read them. */
 export function settingsRoutes({ settings, mailServer, outbound, config, guard, proof }: SettingsRoutesOptions) {
-  const present = () => ({
-    settings: settings.list().map(presentSetting),
+  const present = (language: string) => ({
+    settings: settings.list().map((setting) => presentSetting(setting, language)),
     mail: {
       isReady: mailServer.current !== undefined,
       hasPassword: config.mail.password !== null || config.mail.passwordFile !== null,
-      problem: mailServer.problem ?? null,
+      problem: mailServer.problem === undefined ? null : translateMessage(mailServer.problem, language),
     },
   });
   return new Router({ prefix: "/api/admin/settings", guard })
-    .get("/", { ...ADMIN_READ, docs: docs.listSettings }, () => ok(present()))
+    .get("/", { ...ADMIN_READ, docs: docs.listSettings }, ({ request }) => ok(present(requestLanguage(request))))
     .patch(
       "/",
       {
@@ -56,7 +57,7 @@ export function settingsRoutes({ settings, mailServer, outbound, config, guard, 
         const changes = await settings.change(values, principal.user.publicId, checkProof);
         const details = Object.fromEntries(changes.map(({ key, from, to }) => [key, `${from} → ${to}`]));
         noteAudit(request, { details, isNotDone: changes.length === 0 });
-        return ok(present());
+        return ok(present(requestLanguage(request)));
       },
     )
     .post(

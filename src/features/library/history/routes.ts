@@ -1,4 +1,5 @@
 import { ok } from "../../../http/envelope.ts";
+import { requestLanguage } from "../../../http/language.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
@@ -36,7 +37,8 @@ export function historyRoutes({ history, guard, allowLong }: HistoryRoutesOption
         removesNew: body.removeNew ?? false,
         isPartial: body.partial ?? false,
       };
-      const record = presentRestore(restoreRequest, await history.restore(principal.user, restoreRequest));
+      const result = await history.restore(principal.user, restoreRequest);
+      const record = presentRestore(restoreRequest, result, requestLanguage(request));
       return ok(record, restoreRequest.isDryRun ? "Preview only: nothing was changed." : "The folder was restored.");
     },
   );

@@ -1,5 +1,5 @@
-/** Accented English from right to left (`ar-XB`): reveals hard-coded text and layouts that break. */
-import type { Translation } from "../../translations/text-table.ts";
+/** The texts of the pseudo-language: accented English from right to left. It reveals hard-coded text, and layouts that break. */
+import type { Translation } from "./text-table.ts";
 
 const ACCENTED: Readonly<Record<string, string>> = {
   a: "á",
