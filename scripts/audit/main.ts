@@ -7,6 +7,7 @@ import { type TestServer, withServer } from "../../test/support/server.ts";
 import { launchChromium } from "../../test/web/support/chromium.ts";
 import { violations } from "../../test/web/support/look.ts";
 import { auditLanguage } from "./languages.ts";
+import { fillAccount, HOLD_ENV } from "./account.ts";
 import { fillFolder } from "./library.ts";
 import { type AuditResult, withLighthouse } from "./lighthouse.ts";
 import { ownPages, PAGES, sharedFolder, REJECTING_PAGES, VISITOR_PAGES } from "./pages.ts";
@@ -48,7 +49,8 @@ async function main(): Promise<void> {
   ];
   for (const [isChosen, check] of checks) {
     // A server for each, because two of them store the same library.
-    if (isChosen === true) await withServer({}, async (server) => check(server, await server.addUser(["--admin"])));
+    if (isChosen === true)
+      await withServer({ env: HOLD_ENV }, async (server) => check(server, await server.addUser(["--admin"])));
   }
 }
 
@@ -118,6 +120,7 @@ function describeFrames({ perSecond, longestMs }: Frames): string {
 async function printLanguages(server: TestServer, account: Account, tags: string): Promise<void> {
   await seedSampleLibrary(account, { friend: await server.signUp() });
   const own = await ownPages(account);
+  await fillAccount(server, account);
   await withChromium(async (browser) => {
     for (const tag of tags.split(",")) {
       await auditLanguage(browser, server, tag, {

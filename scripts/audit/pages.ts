@@ -30,15 +30,15 @@ export const PAGES = [
   "/shared/by-me",
   "/shared/with-me",
   "/trash",
-  "/history",
+  ...["restore", "rewind", "holds", "conflicts"].map((tab) => `/history?tab=${tab}`),
   ...["profile", "security", "sessions", "connect", "devices", "api-keys", "notifications", "usage"].map(
     (name) => `/settings/${name}`,
   ),
-  ...["appearance", "account"].map((name) => `/settings/${name}`),
+  ...["appearance", "account", "import"].map((name) => `/settings/${name}`),
   ...["health", "users", "groups", "invites", "settings", "plans", "storage", "jobs", "audit", "integrity"].map(
     (name) => `/admin/${name}`,
   ),
-  ...["webhooks", "config"].map((name) => `/admin/${name}`),
+  ...["webhooks", "imports", "config"].map((name) => `/admin/${name}`),
 ];
 
 /** Pages of things that were made here: an album, an archive, shared links of a folder and of a file, and a new person. */

@@ -1,5 +1,6 @@
 /** Determines the value of every setting from what the sources give, and checks values that depend on each other. */
 import { resolve } from "node:path";
+import { type Message, say } from "../translations/say.ts";
 import { isEditable, MAIL_SERVER_KEYS, MAIL_SERVER_SECRETS } from "./editable.ts";
 import { BadValue } from "./setting.ts";
 import { parseReplicaUrl } from "./settings/replication.ts";
@@ -18,7 +19,7 @@ export interface GivenValue {
 export interface StoredProblem {
   readonly key: string;
   /** What is wrong, and what to do. */
-  readonly message: string;
+  readonly text: Message;
 }
 
 /** The source of values that administrators store. */
@@ -122,7 +123,7 @@ export class Resolution {
       this.sources.set(key, STORED);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
-      this.problems.push({ key, message: `${key} ${error.message}.` });
+      this.problems.push({ key, text: say`${key} ${error.text}.` });
     }
   }
 
@@ -209,15 +210,14 @@ export class Resolution {
 
   #checkMail(): void {
     if (this.values.get("mail.verify") !== true || this.values.get("mail.host") !== null) return;
-    const message =
-      "mail.verify requires an SMTP server to send confirmations. Set mail.host, or turn off mail.verify.";
+    const text = say`mail.verify requires an SMTP server to send confirmations. Set mail.host, or turn off mail.verify.`;
     if (this.sources.get("mail.verify") !== STORED) {
-      this.faults.push(message);
+      this.faults.push(text.english);
       return;
     }
     this.values.set("mail.verify", SETTINGS.mail.verify.default);
     this.sources.set("mail.verify", "default");
-    this.problems.push({ key: "mail.verify", message });
+    this.problems.push({ key: "mail.verify", text });
   }
 
   #checkAdmin(): void {

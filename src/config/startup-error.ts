@@ -1,3 +1,5 @@
+import { type Message, sayText } from "../translations/say.ts";
+
 /**
  * A problem of the machine or the configuration that the operator can fix. The message says what is wrong, then what to
  * do. Commands print only the message, and exit with 2.
@@ -5,8 +7,14 @@
 export class StartupError extends Error {
   override readonly name: string = "StartupError";
 
-  constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  /** The message, for a reader who may use another language. */
+  readonly text: Message;
+
+  /** @param message a {@link Message} if the web app can show it too */
+  constructor(message: string | Message, cause?: unknown) {
+    const text = typeof message === "string" ? sayText(message) : message;
+    super(text.english, cause === undefined ? undefined : { cause });
+    this.text = text;
   }
 }
 

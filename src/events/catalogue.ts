@@ -152,7 +152,7 @@ interface EventCatalogue {
     readonly quotaBytes: number;
   };
   /** `integrity`: files of the account are damaged or missing; `names` has some of them. */
-  "storage.damaged": { readonly files: number; readonly names: readonly string[] };
+  "storage.damaged": { readonly files: number; readonly names: readonly [string, ...string[]] };
   /** `integrity`: blobs or the database are damaged. Emitted once for each administrator's account. */
   "server.damaged": { readonly contents: number; readonly database: boolean };
   /**

@@ -28,11 +28,16 @@ export class FairQueue {
   /**
    * Runs `work` when it is its turn.
    * @param onFull creates the error for a full queue, or for work removed in favor of a shorter line
+   * @param signal removes waiting work from the queue
+   * @throws the reason of the signal if the work had not started
    */
-  async run<T>(line: string, work: () => Promise<T>, onFull: () => Error): Promise<T> {
+  async run<T>(line: string, work: () => Promise<T>, onFull: () => Error, signal?: AbortSignal): Promise<T> {
     if (this.#running < this.#limits.runningMax) this.#running++;
     // Work that ends hands its slot to the next one, so that `#running` does not drop in between.
-    else if (!(await this.#wait(line))) throw onFull();
+    else if (!(await this.#wait(line, signal))) {
+      signal?.throwIfAborted();
+      throw onFull();
+    }
     try {
       return await work();
     } finally {
@@ -42,14 +47,26 @@ export class FairQueue {
     }
   }
 
-  #wait(line: string): Promise<boolean> | false {
+  #wait(line: string, signal: AbortSignal | undefined): Promise<boolean> | false {
     const own = this.#lines.get(line);
     if (this.#waiting >= this.#limits.waitingMax && !this.#makeRoom(own?.length ?? 0)) return false;
     this.#waiting++;
     return new Promise((resolve) => {
       if (own === undefined) this.#lines.set(line, [resolve]);
       else own.push(resolve);
+      signal?.addEventListener("abort", () => this.#remove(line, resolve), { once: true });
     });
+  }
+
+  /** Removes work that still waits. */
+  #remove(name: string, waiter: Waiter): void {
+    const line = this.#lines.get(name);
+    const index = line?.indexOf(waiter) ?? -1;
+    if (line === undefined || index < 0) return;
+    line.splice(index, 1);
+    if (line.length === 0) this.#lines.delete(name);
+    this.#waiting--;
+    waiter(false);
   }
 
   /** Removes the last entry of the longest line, unless that line would become shorter than the requester's. */

@@ -6,7 +6,7 @@
 import { AppError } from "../errors.ts";
 import { type Message, say } from "../translations/say.ts";
 
-/** The top folder of every account. */
+/** The root folder of every account. */
 export const ROOT_PATH = "/";
 const MAX_SEGMENT_BYTES = 255;
 const MAX_PATH_BYTES = 4096;

@@ -15,7 +15,7 @@ import { identifyDatabase } from "../features/storage/replication/directory-iden
 import type { OwnedLease } from "../features/storage/replication/lease.ts";
 import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
 import { DRAIN_MS, HttpServer } from "./http/http-server.ts";
-import { listenAddress } from "./net/listen-address.ts";
+import { browserAddresses, listenAddress } from "./net/listen-address.ts";
 import type { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
@@ -258,9 +258,9 @@ async function announceStart(services: Services, listener: Listener, notifier: N
   const { config, db, log } = services;
   const url = listenAddress(config, listener.port);
   // If the server listens on a socket, only the proxy knows the address for users.
-  const address = config.publicUrl ?? (config.socket === null ? url : "https://ADDRESS-OF-YOUR-PROXY");
+  const local = config.socket === null ? browserAddresses(config, listener.port) : ["https://ADDRESS-OF-YOUR-PROXY"];
   const announce = announcer(config.log);
-  await printSetupLink(services, address, announce);
+  await printSetupLink(services, config.publicUrl === null ? local : [config.publicUrl], announce);
   announce(`Larder ${VERSION} (${COMMIT}) listening on ${url}`);
   if (listener.redirectPort !== undefined) log.info("Redirecting HTTP to HTTPS.", { port: listener.redirectPort });
   notifier.ready(`Listening on ${url}.`);
@@ -268,15 +268,17 @@ async function announceStart(services: Services, listener: Listener, notifier: N
   notifier.watch(() => void db.sqlite.query("PRAGMA schema_version").get());
 }
 
-async function printSetupLink({ auth }: Services, url: string, announce: Announce): Promise<void> {
+async function printSetupLink({ auth }: Services, addresses: readonly string[], announce: Announce): Promise<void> {
   const token = await auth.newSetupToken();
   if (token === undefined) return;
-  const [begin, link, end] = [
+  const links = addresses.map((address) => `${address}/setup?token=${token}`);
+  const [begin, end] = [
     "There is no administrator yet. Create one within 24 hours at:",
-    `${url}/setup?token=${token}`,
     "or on the command line: larder user add EMAIL --admin --password-stdin",
   ];
-  announce(`${begin} ${link} ${end}`, `${begin}\n  ${link}\n${end}\n`);
+  const [first = "", ...local] = links;
+  const lines = [first, ...local.map((link) => `${link} (on this machine)`)];
+  announce(`${begin} ${lines.join(" or ")} ${end}`, `${begin}\n${lines.map((line) => `  ${line}\n`).join("")}${end}\n`);
 }
 
 /** How long a slow disk takes to write a snapshot of the database. */

@@ -7,6 +7,8 @@ import ja from "./ja/settings.json" with { type: "text" };
 import nl from "./nl/settings.json" with { type: "text" };
 import pl from "./pl/settings.json" with { type: "text" };
 import pt from "./pt/settings.json" with { type: "text" };
+import { PSEUDO_LANGUAGE } from "./languages.ts";
+import { transform } from "./pseudo.ts";
 
 /**
  * The translations by language, as JSON: parsing waits until somebody reads the language. They are strings, but the
@@ -14,20 +16,17 @@ import pt from "./pt/settings.json" with { type: "text" };
  */
 const FILES: Readonly<Record<string, unknown>> = { de, es, fr, it, ja, nl, pl, pt };
 
-/** The help texts of one language, by the key of the setting. */
-type HelpTexts = ReadonlyMap<string, string>;
+const tables = new Map<string, ReadonlyMap<string, string>>();
 
-const NONE: HelpTexts = new Map();
-const tables = new Map<string, HelpTexts>();
-
-/** Returns the help texts of the settings in a language, by its tag. A setting without a translation is not in it. */
-export function settingHelpIn(language: string): HelpTexts {
-  if (!Object.hasOwn(FILES, language)) return NONE;
+/** Returns the help text of a setting in a language, by its tag; in English if there is no translation. */
+export function translateHelp(key: string, english: string, language: string): string {
+  if (language === PSEUDO_LANGUAGE) return transform(english);
+  if (!Object.hasOwn(FILES, language)) return english;
   let table = tables.get(language);
   if (table === undefined) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a file of the program, checked by a test
     table = new Map(Object.entries(JSON.parse(String(FILES[language])) as Record<string, string>));
     tables.set(language, table);
   }
-  return table;
+  return table.get(key) ?? english;
 }

@@ -88,10 +88,24 @@ describe("help texts", () => {
     expect(settingOf(changed, "defaultPlan")["help"]).toBe("Plan neuer Konten.");
   });
 
+  test("come with problems of the settings in the language of the reader", async () => {
+    const rejected = await admin.client.request("PATCH", "/api/admin/settings", {
+      json: { values: { "mail.verify": true } },
+      headers: GERMAN,
+    });
+    expectError(rejected, 400, "invalid_field");
+    expect(rejected.string("error.message")).toStartWith("mail.verify braucht einen SMTP-Server");
+  });
+
   test("are in English for programs and for languages without a translation", async () => {
     for (const headers of [{}, { "accept-language": "eo" }]) {
       expect(settingOf(await configured(headers), "defaultPlan")["help"]).toBe("Plan of new accounts.");
     }
+  });
+
+  test("are not in English in the language for tests", async () => {
+    const { help } = settingOf(await configured({ "accept-language": "ar-XB" }), "defaultPlan");
+    expect(help).not.toContain("Plan of new accounts.");
   });
 
   test("leave values and their words as they are written in larder.toml", async () => {
@@ -294,6 +308,8 @@ test("stored values stay after a restart, and one that is not valid any more is 
       isStored: false,
       problem: expect.stringContaining("must be a whole number from 0 to 1000"),
     });
+    const german = await root.client.get("/api/admin/settings", { "accept-language": "de" });
+    expect(settingOf(german, "versions.keep")["problem"]).toContain("muss eine ganze Zahl");
     // A broken value does not stand in the way of other changes.
     expectStatus(await change({ "plans.free.quota": "8GB" }, root), 200);
   });

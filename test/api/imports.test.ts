@@ -138,7 +138,7 @@ test("an import from a server can be paused, resumed, and canceled, one at a tim
   isBlocked = false;
   expectStatus(await client.post(`/api/imports/${id}/resume`, {}), 200);
   const done = await inState(client, id, "completed");
-  expect(done.at("data")).toMatchObject({ imported: 1, unchanged: 1, total: 2 });
+  expect(done.at("data")).toMatchObject({ imported: 2, unchanged: 0, total: 2 });
   expect(await photosOf(client)).toEqual(["a.jpg", "b.jpg"]);
   isBlocked = true;
   const { client: third } = await server().signUp();
@@ -156,6 +156,9 @@ test("a wrong key ends the import with a message, and nothing of a key is stored
     const id = await started(client, { kind: "immich", url: other.url, secret });
     const failed = await inState(client, id, "failed");
     expect(failed.string("data.message")).toContain("API key");
+    // It was stored in English, and shown in English to everybody.
+    const german = await client.get(`/api/imports/${id}`, { "accept-language": "de" });
+    expect(german.string("data.message")).toContain("Immich hat den API-Schlüssel abgelehnt");
     await own.stop();
     const search = Bun.spawnSync(["grep", "-r", "-l", secret, own.dataDir]);
     expect(search.stdout.toString()).toBe("");
@@ -198,6 +201,55 @@ test("after kill -9, archives continue at once, and servers once the key is ente
   });
 }, 180_000);
 
+test("an import that waits for others can be canceled at once, and of two at the same moment one begins", async () => {
+  await withServer({ hasAccounts: true, env: { ...env, LARDER_IMPORTS_MAX: "1" } }, async (own) => {
+    const [first, second] = [await own.signUp(), await own.signUp()];
+    const asset = { id: "5a7b1c22-0000-4000-8000-00000000000d", fileName: "d.jpg", content: "photo d" };
+    const immich = new FakeImmich({ assets: [asset] });
+    other.respond((request) =>
+      request.path.includes("/original") ? { status: 503, headers: { "retry-after": "120" } } : immich.respond(request),
+    );
+    const body = { kind: "immich", url: `${other.url}/?key=very-secret#part`, secret: IMMICH_KEY };
+    const running = await started(first.client, body);
+    // A search can be a secret: it was stored, and shown to administrators.
+    expect((await inState(first.client, running, "running")).string("data.source")).toBe(`${other.url}/`);
+    const ids = [
+      await second.client.storedId(archive(1, 5), { name: "takeout-1.zip" }),
+      await second.client.storedId(archive(1, 6), { name: "takeout-2.zip" }),
+    ];
+    const starts = await Promise.all(
+      ids.map((id) => second.client.post("/api/imports", { kind: "takeout", fileIds: [id] })),
+    );
+    expect(starts.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 409]);
+    // The rejected one was stored all the same: it waited until the next start of the server.
+    expect((await second.client.get("/api/imports")).list("data.imports")).toMatchObject([{ state: "waiting" }]);
+    const [waiting = ""] = starts.filter(({ status }) => status === 202).map((response) => response.string("data.id"));
+    // The response came only after the other import had ended.
+    const canceled = await second.client.post(`/api/imports/${waiting}/cancel`, {});
+    expect(canceled.at("data.state")).toBe("canceled");
+    expectStatus(await first.client.post(`/api/imports/${running}/cancel`, {}), 200);
+  });
+});
+
+test("an account that is disabled gets nothing more, also of a file that is being read", async () => {
+  const account = await server().signUp();
+  const admin = await server().addUser(["--admin"]);
+  const asset = { id: "5a7b1c22-0000-4000-8000-00000000000e", fileName: "e.jpg", content: "photo e" };
+  const immich = new FakeImmich({ assets: [asset] });
+  other.respond((request) =>
+    request.path.includes("/original") ? { status: 503, headers: { "retry-after": "120" } } : immich.respond(request),
+  );
+  const id = await started(account.client, { kind: "immich", url: other.url, secret: IMMICH_KEY });
+  await eventually("the photo is requested", async () => other.requests.some(({ path }) => path.includes("/original")));
+  expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, { disabled: true }), 200);
+  await eventually("the import is canceled", async () => {
+    const listed = await admin.client.get("/api/admin/imports?limit=100");
+    return listed
+      .list("data.imports")
+      .some((run) => JSON.stringify(run).includes(id) && JSON.stringify(run).includes("canceled"));
+  });
+});
+
 test("administrators import from the folder of the machine, and see and end all imports", async () => {
   const admin = await server().addUser(["--admin"]);
   const account = await server().signUp();
@@ -219,6 +271,9 @@ test("administrators import from the folder of the machine, and see and end all 
   const id = begun.string("data.id");
   const done = await inState(account.client, id, "completed");
   expect(done.at("data")).toMatchObject({ imported: 2, origin: "administrator", source: "anna", folder: "/Old" });
+  // The person could continue it when the folder had files of somebody else.
+  const failed = linked.string("data.id");
+  expectError(await account.client.post(`/api/imports/${failed}/resume`, {}), 409, "import_state");
   const listed = await admin.client.get("/api/admin/imports?limit=1");
   expect(listed.at("data")).toMatchObject({ imports: [{ id, user: { id: account.id } }], hasFolder: true });
   expectError(await admin.client.post(`/api/admin/imports/${id}/cancel`, {}), 409, "import_state");

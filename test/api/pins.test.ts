@@ -78,7 +78,7 @@ describe("pins", () => {
     expect(await namesOf(client)).toEqual(["Alps", "Travel"]);
   });
 
-  test("are rejected for files, the top folder, unknown and foreign ids, and above the limit", async () => {
+  test("are rejected for files, the root folder, unknown and foreign ids, and above the limit", async () => {
     const { client } = await server().signUp();
     const { client: other } = await server().signUp();
     const theirs = await other.folderId("Secret plans");

@@ -262,6 +262,20 @@ describe("import", () => {
     }
   });
 
+  // It printed an unexpected error with a stack trace. So do folders below a home directory, for the user of a service.
+  test("names a folder that can't be opened", async () => {
+    const { email } = await server().signUp();
+    const path = join(await source({ "a.txt": "one" }), "a.txt", "below");
+    for (const args of [
+      ["import", path, "--user", email],
+      ["backup", path],
+    ]) {
+      const { code, stderr } = await runInProcess(args, { env: server().commandEnv });
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`${path} can't be opened (`) });
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+  });
+
   test("stops at the quota: it keeps the files that fit, and continues when the quota is raised", async () => {
     const { email } = await server().signUp();
     await runInProcess(["user", "set", email, "--quota", "25"], { env: server().commandEnv });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, rm, writeFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { Client, freshEmail } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
@@ -275,6 +276,16 @@ describe("user setup-link", () => {
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/token=[\w-]+\n$/) });
       expect(stdout).toStartWith(start);
     }
+  });
+
+  // It began with http://0.0.0.0:8790, which no other machine can open.
+  test("has an address of this machine if the server listens on all of them", async () => {
+    const env = { ...empty().commandEnv, LARDER_HOST: "0.0.0.0" };
+    const { hostname } = new URL((await runInProcess(["user", "setup-link"], { env })).stdout.trim());
+    const [first = "127.0.0.1"] = Object.values(networkInterfaces())
+      .flatMap((list) => list ?? [])
+      .flatMap(({ internal, family, address }) => (internal || family !== "IPv4" ? [] : [address]));
+    expect(hostname).toBe(first);
   });
 
   test("is rejected if there is an administrator, and prints no link", async () => {

@@ -8,7 +8,7 @@ import type { ImportSource, LeftOut, SourceAlbum, SourceFile } from "../../src/f
 export interface Offered {
   readonly files: SourceFile[];
   readonly albums: SourceAlbum[];
-  readonly leftOut: LeftOut[];
+  readonly leftOut: (Omit<LeftOut, "message"> & { readonly message: string })[];
   readonly totals: { readonly files: number | undefined; readonly sizeBytes: number | undefined }[];
 }
 
@@ -18,8 +18,9 @@ export async function readSource(source: ImportSource, signal = new AbortControl
   for await (const entry of source.entries(signal)) {
     if (entry.type === "file") offered.files.push(entry.file);
     else if (entry.type === "album") offered.albums.push(entry.album);
-    else if (entry.type === "leftOut") offered.leftOut.push(entry.leftOut);
-    else offered.totals.push({ files: entry.files, sizeBytes: entry.sizeBytes });
+    else if (entry.type === "leftOut") {
+      offered.leftOut.push({ ...entry.leftOut, message: entry.leftOut.message.english });
+    } else offered.totals.push({ files: entry.files, sizeBytes: entry.sizeBytes });
   }
   return offered;
 }

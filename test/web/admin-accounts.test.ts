@@ -232,7 +232,7 @@ describeWeb(
       await page.getByRole("button", { name: "Invite user" }).click();
       const dialog = page.getByRole("dialog", { name: "Invite user" });
       await dialog.getByLabel("Email (optional)").fill("guest@example.org");
-      await dialog.getByLabel("Expires in").selectOption("30 days");
+      await dialog.getByLabel("Expires").selectOption("In 30 days");
       await web.lookAt(page, "admin-invite");
       await dialog.getByRole("button", { name: "Invite" }).click();
       const ready = page.getByRole("dialog", { name: "Invitation created" });

@@ -46,7 +46,7 @@ describeWeb(
 
     test("shows plans and where they are changed", async () => {
       const page = await web.open({ as: admin, path: "/admin/plans" });
-      await page.getByRole("heading", { name: "Full" }).waitFor();
+      await page.getByRole("heading", { name: "Complete" }).waitFor();
       await page.getByText("Default", { exact: true }).waitFor();
       await page.getByRole("link", { name: "Change them in the settings" }).waitFor();
       await web.lookAt(page, "admin-plans");

@@ -39,7 +39,7 @@ describeWeb("archives", (web) => {
     await overlay(page).getByText("route.gpx").waitFor();
     await overlay(page).getByRole("button", { name: "Up", exact: true }).click();
     await overlay(page).getByRole("button", { name: "Up", exact: true }).click();
-    await overlay(page).getByText("Top folder").waitFor();
+    await overlay(page).getByText("Root folder").waitFor();
     expect(await account.client.names()).toEqual(["trip.zip"]);
   });
 

@@ -48,6 +48,20 @@ describeWeb("restoring past states", (web) => {
     expect((await client.get(`/api/files/${note}/download`)).text).toBe("as it was");
   });
 
+  // The dialog said that nothing had changed, and then that newer items will stay.
+  test("a preview with only newer items does not say that nothing changed", async () => {
+    const account = await web.account();
+    await account.client.folderId("Work");
+    const at = await now(account.client);
+    await account.client.storedId("new", { name: "new.txt", fields: { folder: "/Work" } });
+    const page = await web.open({ as: account, path: `/history?at=${encodeURIComponent(at)}` });
+    await page.getByRole("button", { name: "Restore Work" }).click();
+    const dialog = page.getByRole("dialog", { name: "Restore Work" });
+    await dialog.getByText("1 newer item will stay").waitFor();
+    await dialog.getByText("There is nothing to restore.", { exact: true }).waitFor();
+    expect(await dialog.getByText("Nothing has changed").count()).toBe(0);
+  });
+
   test("a dialog that is closed while it runs does not affect the next one, and its result is a message", async () => {
     const account = await web.account();
     await account.client.folderId("One");

@@ -52,6 +52,28 @@ describeWeb("the language", (web) => {
     expect(await page.evaluate(() => document.documentElement.lang)).toBe("en");
   });
 
+  // Names in Latin letters were at the left edge.
+  test("of a shared folder mirrors the page, with names at its beginning", async () => {
+    const { client } = await web.account();
+    const id = await client.folderId("Lake");
+    const share = await client.post(`/api/files/folders/${id}/shares`, {});
+    const page = await web.open({ path: `/s/${share.string("data.token")}` });
+    await page.context().addCookies([{ name: "larder_language", value: "ar-XB", url: page.url() }]);
+    await page.reload();
+    const heading = page.getByRole("heading", { level: 1, name: "Lake" });
+    const fact = page.getByText("[Földér]");
+    const [endOfName, endOfFact] = await Promise.all(
+      [heading, fact].map(async (element) =>
+        element.evaluate((found) => {
+          const range = document.createRange();
+          range.selectNodeContents(found);
+          return range.getBoundingClientRect().right;
+        }),
+      ),
+    );
+    expect(endOfName).toBeCloseTo(endOfFact ?? 0, 0);
+  });
+
   test("of a drop box is that of the visitor", async () => {
     const { client } = await web.account();
     const id = await client.folderId("box");

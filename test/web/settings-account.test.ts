@@ -13,7 +13,7 @@ describeWeb("the account settings", (web) => {
     const page = await web.open({ as: account, path: "/settings" });
     await page.waitForURL(/\/settings\/profile$/);
     // The name of the largest plan in the API says nothing to a household.
-    await page.getByText("Full", { exact: true }).waitFor();
+    await page.getByText("Complete", { exact: true }).waitFor();
     expect(await page.getByText("enterprise").count()).toBe(0);
     await page.getByLabel("Your name").fill("Ada Lovelace");
     await page.getByRole("button", { name: "Save" }).click();

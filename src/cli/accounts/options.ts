@@ -3,7 +3,7 @@ import { parseSize } from "../../config/quantities.ts";
 import { readPasswordFile, withoutLineBreak } from "../../config/secrets.ts";
 import type { Config } from "../../config/settings.ts";
 import { PLAN_NAMES, type PlanName, type Role, ROLES } from "../../features/accounts/users/types.ts";
-import { listenAddress } from "../../server/net/listen-address.ts";
+import { browserAddresses } from "../../server/net/listen-address.ts";
 import { DATA_SETTINGS, type RunningCommand, UsageError } from "../shared/command.ts";
 
 /** The values of an account, and `--json`. */
@@ -25,7 +25,7 @@ export const ADDRESS_SETTINGS = [...DATA_SETTINGS, "host", "port", "basePath", "
 export function publicAddress(config: Config): string {
   if (config.publicUrl !== null) return config.publicUrl;
   if (config.port === 0) throw new UsageError("The port is 0 (any free port). Set the actual port with --port.");
-  return listenAddress(config, config.port);
+  return browserAddresses(config, config.port)[0];
 }
 
 export async function readPassword(command: RunningCommand): Promise<string | undefined> {

@@ -30,6 +30,9 @@ interface SourceReport {
   readonly durationMs: number;
 }
 
+/** What earlier parts of the same import have imported. */
+type Earlier = Pick<ImportCounts, "imported" | "importedBytes">;
+
 /** What was left out on purpose: the import is complete all the same. */
 const ON_PURPOSE: ReadonlySet<ImportProblemReason> = new Set<ImportProblemReason>([
   "unsupported",
@@ -79,7 +82,11 @@ async function run(
     onStored: () => {},
   });
   const startedMs = performance.now();
-  const line = new ProgressLine<ImportCounts>(terminal, describeProgress(startedMs));
+  let earlier: Earlier = { imported: 0, importedBytes: 0 };
+  const line = new ProgressLine<ImportCounts>(
+    terminal,
+    describeProgress(startedMs, () => earlier),
+  );
   const onReport = ({ counts }: ImportProgress) => line.show(counts);
   const options = { user, source, folder, restoresDeleted, isDryRun, hasOtherServer: hasServer, isGentle: hasServer };
   const conduct = async (signal: AbortSignal): Promise<Omit<SourceReport, "durationMs">> => {
@@ -96,6 +103,7 @@ async function run(
         state: "running",
       },
     );
+    earlier = found.counts;
     const recorded = new RecordedRun({ ...services, rows }, found, onReport, REPORTED_MAX);
     const end = await conductRun(importer, recorded, { ...options, signal }, services.log);
     const { counts, problems } = recorded.progress;
@@ -103,7 +111,8 @@ async function run(
   };
   const report = await untilSignal(conduct);
   line.end();
-  const { imported: files, importedBytes: bytes } = report.counts;
+  const files = report.counts.imported - earlier.imported;
+  const bytes = report.counts.importedBytes - earlier.importedBytes;
   if (!isDryRun && files > 0) {
     await services.audit.record(auditEntry("transfer.import", user, { folder, from: source.kind, files, bytes }));
   }
@@ -131,10 +140,11 @@ function reserve({ storeGuard, reservations }: CommandServices, bytes: number): 
 }
 
 /** Returns the text of the progress: counts, bytes, rate, and the time left. */
-function describeProgress(startedMs: number): (counts: ImportCounts) => string {
+function describeProgress(startedMs: number, earlier: () => Earlier): (counts: ImportCounts) => string {
   return ({ total, totalBytes, found, foundBytes, imported, importedBytes }) => {
     const seconds = (performance.now() - startedMs) / 1_000;
-    const rate = importedBytes > 0 ? `, ${describeSize(Math.round(importedBytes / seconds))}/s` : "";
+    const newBytes = importedBytes - earlier().importedBytes;
+    const rate = newBytes > 0 ? `, ${describeSize(Math.round(newBytes / seconds))}/s` : "";
     const isCounted = totalBytes !== null && foundBytes > 0;
     const left = isCounted ? `, about ${describeSeconds(((totalBytes - foundBytes) / foundBytes) * seconds)} left` : "";
     const ofTotal = total === null ? count(found, "file") : `${found} of ${count(total, "file")}`;
@@ -146,15 +156,23 @@ function printReport(command: RunningCommand, report: SourceReport, isDryRun: bo
   const { end, counts, problems, durationMs } = report;
   const failed = Object.entries(counts.problems).filter(([reason]) => !isOnPurpose(reason));
   const isComplete = end.state === "completed" && failed.length === 0;
-  const json = { ok: isComplete, dryRun: isDryRun, state: end.state, message: end.message, ...counts, durationMs };
+  const json = {
+    ok: isComplete,
+    dryRun: isDryRun,
+    state: end.state,
+    message: end.message?.english ?? null,
+    ...counts,
+    durationMs,
+  };
+  const listed = problems.map((problem) => ({ ...problem, message: problem.message.english }));
   const reportFile = command.text("report");
-  if (reportFile !== undefined) writeFileSync(command.path(reportFile), toJson({ ...json, list: problems }));
+  if (reportFile !== undefined) writeFileSync(command.path(reportFile), toJson({ ...json, list: listed }));
   if (!command.isJson) {
     const total = Object.values(counts.problems).reduce((sum, number) => sum + number, 0);
-    const list = problems.map(({ name: path, message }) => ({ path, message, reason: "unreadable" as const }));
+    const list = listed.map(({ name: path, message }) => ({ path, message, reason: "unreadable" as const }));
     printProblems(list, total, command.terminal);
   }
-  command.print({ ...json, list: problems }, `${describe(report, isDryRun)}\n`);
+  command.print({ ...json, list: listed }, `${describe(report, isDryRun)}\n`);
   return isComplete ? EXIT.success : EXIT.problems;
 }
 
@@ -176,7 +194,7 @@ function describe({ end, counts, durationMs }: SourceReport, isDryRun: boolean):
     ...(leftOut > 0 ? [`${leftOut} left out`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ];
-  const message = end.message === null ? "" : ` ${end.message}`;
+  const message = end.message === null ? "" : ` ${end.message.english}`;
   const ending = end.state === "completed" ? "" : `${message} Run the same command again to continue.`;
   return `${parts.join("; ")}. ${describeSeconds(durationMs / 1_000)}.${ending === "" ? "" : ` ${ending.trim()}`}`;
 }

@@ -1,9 +1,10 @@
 /** Code that import and export share. */
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import type { TransferProblem } from "../../features/storage/import-export/types.ts";
+import { errorCode, messageOf } from "../../lib/error.ts";
 import { openDataDirectory } from "../../server/data/data-directory.ts";
 import { acquireServerLock, findRunningServer, LockedError, type ServerLock } from "../../server/data/lock.ts";
 import type { CommandServices } from "../../server/for-commands.ts";
@@ -54,15 +55,26 @@ function tryLock(path: string): ServerLock | undefined {
   }
 }
 
-/** @throws UsageError if a folder is the data directory or is in it */
+/** @throws UsageError if a folder is the data directory or is in it, or can't be opened by this user */
 export function rejectOwnData(config: Config, folder: string): void {
   const own = statSync(config.data, { throwIfNoEntry: false });
   for (let path = folder; ; path = dirname(path)) {
-    const found = statSync(path, { throwIfNoEntry: false });
+    const found = statFolder(path, folder);
     if (found !== undefined && found.ino === own?.ino && found.dev === own.dev) {
       throw new UsageError(`${folder} is in Larder's data directory. Use another folder.`);
     }
     if (path === dirname(path)) return;
+  }
+}
+
+/** A folder of a path, if it exists. The user of a service often can't enter home directories and mounted disks. */
+function statFolder(path: string, folder: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new UsageError(
+      `${folder} can't be opened (${errorCode(error) ?? messageOf(error)}). Use a folder that the user who runs this command can open.`,
+    );
   }
 }
 

@@ -6,7 +6,7 @@ export const requestText = defineText("requests", {
   unexpected: "Something went wrong on this page. Reload it. If this keeps happening, contact your administrator.",
   notConfirmed: "Nothing was changed because you didn't confirm your identity. Try again and confirm.",
   locked:
-    "A program has locked this file or folder. Close it in that program. Its owner can also end the lock in Settings, under Devices.",
+    "A program has locked this item. Finish in that program first. Its owner can also end the lock in Settings, under Devices.",
   tooLargeForProxy:
     "A proxy in front of the server rejected this request as too large. Ask your administrator to raise the limit.",
   unavailable: "The server isn't responding. Try again in a few minutes.",

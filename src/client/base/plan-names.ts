@@ -1,7 +1,7 @@
 import { defineText } from "./text.ts";
 
 const text = defineText("plans", {
-  names: { free: "Free", pro: "Pro", enterprise: "Full" },
+  names: { free: "Free", pro: "Pro", enterprise: "Complete" },
 });
 
 /** The name of a plan for people. The API calls the largest one `enterprise`, which means nothing to a household. */

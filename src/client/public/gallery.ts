@@ -33,7 +33,7 @@ function readItem(link: HTMLAnchorElement): Item {
   const { view, src, download } = link.dataset;
   return {
     link,
-    name: link.querySelector("[dir]")?.textContent ?? "",
+    name: link.querySelector("bdi")?.textContent ?? "",
     view,
     url: src,
     downloadUrl: download ?? link.href,

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { splitPort } from "../../lib/allowed-targets.ts";
-import { say, sayText } from "../../translations/say.ts";
+import { say } from "../../translations/say.ts";
 import { readHost, readWebUrl } from "./addresses.ts";
 import { BadValue, integer, integerOrNone, list, optionalText, readPath, text } from "../setting.ts";
 
@@ -78,7 +78,8 @@ function readTarget(entry: string): string {
   try {
     parts = splitPort(entry);
   } catch (error) {
-    throw new BadValue(error instanceof Error ? say`is not valid: ${error.message}` : sayText(String(error)));
+    if (!(error instanceof Error)) throw error;
+    throw new BadValue(say`is not valid: ${error.message}`);
   }
   const network = readNetwork(parts.network);
   if (parts.port === undefined) return network;

@@ -153,11 +153,16 @@ function notWritable(path: string, error: unknown): StartupError {
   const existing = nearestExisting(path);
   const { uid: ownerUid, gid: ownerGid, mode } = statSync(existing);
   const cause = error instanceof Error && errorCode(error) !== "EACCES" ? ` (${error.message})` : "";
+  // A new owner for all of /mnt or /srv would be wrong.
+  const help =
+    existing === path
+      ? `Change the owner:       sudo chown -R ${uid}:${gid} ${path}`
+      : `Create the directory:   sudo install -d -m 700 -o ${uid} -g ${gid} ${path}`;
   return new StartupError(
     `Cannot write to ${path}${cause}.\n` +
       `  ${existing} belongs to ${ownerUid}:${ownerGid}, mode ${(mode & 0o7777).toString(8)}\n` +
       `  this program runs as  ${uid}:${gid}\n` +
-      `Change the owner:       sudo chown -R ${uid}:${gid} ${existing}\n` +
+      `${help}\n` +
       `or run as the owner (in a container: --user ${ownerUid}:${ownerGid}, or change the owner of the volume on the host).`,
     error,
   );

@@ -38,7 +38,7 @@ export function renderDropBoxPage(frame: SharePageFrame, model: DropBoxModel): s
     frame,
     text.title,
     html`<div class="card">
-<h1 dir="auto">${model.title ?? text.title}</h1>
+<h1><bdi>${model.title ?? text.title}</bdi></h1>
 <p>${recipient === undefined ? text.leadWithoutName : htmlMessage(text.lead, { recipient })}</p>
 ${uploaded !== undefined && html`<div class="received" role="status"><p>${htmlMessage(text.uploaded, uploaded)}</p><p class="quiet"><code>${received?.checksum}</code></p></div>`}
 ${problem !== undefined && html`<p class="notice" role="alert">${problem}</p>`}

@@ -80,7 +80,7 @@ export function renderSharePage(frame: SharePageFrame, model: SharePageModel): s
     html`<article class="card"${model.isReadable === true && html` data-text="${model.downloadUrl}"`}>
 ${model.folder !== undefined && html`<nav class="crumbs" aria-label="${text.folder}"><a href="${model.folder.url}">${model.folder.name}</a></nav>`}
 ${renderPreview(language, model, kind)}
-<h1 dir="auto">${model.fileName}</h1>
+<h1><bdi>${model.fileName}</bdi></h1>
 <ul class="facts"><li>${kind}</li><li>${text.size({ bytes: model.sizeBytes })}</li>${renderSharer(language, model.sharer)}${renderExpiry(language, model.expiresAtMs ?? null)}</ul>
 <p class="actions"><a class="button" href="${model.downloadUrl}" download>${text.download}</a>${renderOpen(language, model)}</p>
 </article>`,
@@ -146,7 +146,7 @@ export function renderReceivedSharePage(
     frame,
     model.name,
     html`<div class="card">
-<h1 dir="auto">${model.name}</h1>
+<h1><bdi>${model.name}</bdi></h1>
 <p>${htmlMessage(model.canWrite ? text.receivedWritable : text.received, { owner })}</p>
 <p>${text.receivedLead}</p>
 <p class="actions"><a class="button" href="${frame.basePath}/shared/with-me">${text.openReceived}</a></p>
@@ -215,7 +215,7 @@ export function describeKind(language: string, mediaType: string, fileName: stri
   const text = shareTexts(language);
   const extension = extensionOf(fileName);
   const kind = text.kinds(KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? "file");
-  return extension === undefined || kind.startsWith(extension) ? kind : text.kindWithExtension({ kind, extension });
+  return extension === undefined || kind.includes(extension) ? kind : text.kindWithExtension({ kind, extension });
 }
 
 /** The extension in capitals, if it has at most five letters or digits. */

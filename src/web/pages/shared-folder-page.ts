@@ -83,7 +83,7 @@ export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolde
     model.name,
     html`<article class="card wide">
 ${model.above.length > 0 && html`<nav class="crumbs" aria-label="${text.foldersAbove}">${model.above.map(({ name, url }) => html`<a href="${url}" dir="auto">${name}</a><span aria-hidden="true">/</span>`)}</nav>`}
-<h1 dir="auto">${model.name}</h1>
+<h1><bdi>${model.name}</bdi></h1>
 ${model.description !== "" && html`<p dir="auto">${model.description}</p>`}
 <ul class="facts"><li>${isAlbum ? text.album : text.folder}</li><li>${text.items({ n: model.total })}</li>${renderSharer(language, model.sharer)}${renderExpiry(language, model.expiresAtMs)}</ul>
 ${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>${text.downloadAll}</a></p>`}
@@ -113,7 +113,7 @@ function renderEntry(language: string, entry: SharedEntry, isPickable: boolean):
     isPickable &&
     html`<label class="pick"><input type="checkbox" name="id" value="${id}" aria-label="${text.select({ name })}"></label>`;
   if (file === undefined) {
-    return html`<li>${pick}<a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span dir="auto">${name}/</span></a><span class="fact">${text.items({ n: entry.itemCount })}</span><span class="fact">${date}</span><span class="get"></span></li>`;
+    return html`<li>${pick}<a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span><bdi>${name}/</bdi></span></a><span class="fact">${text.items({ n: entry.itemCount })}</span><span class="fact">${date}</span><span class="get"></span></li>`;
   }
   const kind = extensionOf(name) ?? describeKind(language, file.mediaType, name).split(" ")[0];
   const picture =
@@ -121,7 +121,7 @@ function renderEntry(language: string, entry: SharedEntry, isPickable: boolean):
       ? html`<span class="thumb" aria-hidden="true">${kind}</span>`
       : html`<img class="thumb${file.mediaType.startsWith("application/") && " page"}" src="${file.thumbnailUrl}" alt="" width="48" height="48" loading="lazy" decoding="async">`;
   const view = file.view && html` data-view="${file.view.kind}" data-src="${file.view.url}"`;
-  return html`<li>${pick}<a class="name" href="${url}" data-file data-download="${file.downloadUrl}"${view}>${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes === null ? "–" : shareTexts(language).size({ bytes: file.sizeBytes })}</span><span class="fact">${date}</span><a class="get" href="${file.downloadUrl}" download aria-label="${text.downloadFile({ name })}">${text.download}</a></li>`;
+  return html`<li>${pick}<a class="name" href="${url}" data-file data-download="${file.downloadUrl}"${view}>${picture}<span><bdi>${name}</bdi></span></a><span class="fact">${file.sizeBytes === null ? "–" : shareTexts(language).size({ bytes: file.sizeBytes })}</span><span class="fact">${date}</span><a class="get" href="${file.downloadUrl}" download aria-label="${text.downloadFile({ name })}">${text.download}</a></li>`;
 }
 
 /** A day, which a script writes in the reader's format. */

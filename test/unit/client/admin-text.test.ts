@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { setTranslation } from "../../../src/client/base/text.ts";
 import { describeResult } from "../../../src/client/features/admin/sections/job-results.ts";
 import { ACTION_GROUPS, describeEntry } from "../../../src/client/features/admin/sections/audit-text.ts";
-import { nameOfUnit } from "../../../src/client/features/admin/settings/draft.ts";
+import {
+  type EditableSetting,
+  formatInUnit,
+  nameOfUnit,
+  numberOf,
+  toDraft,
+} from "../../../src/client/features/admin/settings/draft.ts";
 import type { AuditEntry } from "../../../src/client/features/admin/types.ts";
 import { AUDIT_ACTIONS } from "../../../src/features/accounts/routing/audit-rule.ts";
 
@@ -130,5 +136,24 @@ test("the units of settings are in the language of the page", () => {
   expect(units()).toEqual(["MB", "GB", "days"]);
   document.documentElement.lang = "fr";
   expect(units()).toEqual(["Mo", "Go", "jours"]);
+  document.documentElement.lang = "en";
+});
+
+// "1,000" became 1 GB without a word, and defaults had units in English: "20 gigabyte".
+test("the numbers of settings are read and written as in the language of the page", () => {
+  const quota = { key: "plans.free.quota", unit: "bytes", value: 1.5 * 1024 ** 3 };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a test needs only what it describes
+  const setting = quota as EditableSetting;
+  const read = (typed: string) => numberOf(setting, { typed, isNone: false, isReset: false });
+  const typed = ["1.5", "1,5", "1.000", "1,000", "1.000,5", ""];
+  const sizes = () => typed.map(read).map((bytes) => bytes && bytes / 1024 ** 3);
+  const day = { name: "day", factor: 1000 } as const;
+  expect(toDraft(setting).typed).toBe("1.5");
+  expect(sizes()).toEqual([1.5, 1.5, 1, undefined, undefined, undefined]);
+  expect([formatInUnit(1000, day), formatInUnit(30_000, day)]).toEqual(["1 day", "30 days"]);
+  document.documentElement.lang = "de";
+  expect(toDraft(setting).typed).toBe("1,5");
+  expect(sizes()).toEqual([1.5, 1.5, undefined, 1, undefined, undefined]);
+  expect([formatInUnit(1000, day), formatInUnit(1234, undefined)]).toEqual(["1 Tag", "1.234"]);
   document.documentElement.lang = "en";
 });

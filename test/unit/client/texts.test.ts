@@ -83,14 +83,13 @@ const UNTRANSLATED = {
   "src/cli/accounts/setup-link.ts": "a text of the command line",
   "src/cli/accounts/token.ts": "a text of the command line",
   "src/cli/shared/services.ts": "a text of the command line",
-  "src/config/settings/network.ts": "a text of the platform",
-  "src/features/administration/settings/service.ts": "a text that is in the log as well",
+  "src/config/startup-error.ts": "a text of the command line",
   "src/features/library/files/bulk.ts": "a stored message",
   "src/features/media/editing/edit-process.ts": "a message of another process",
   "src/features/mobile/offline-queue/queries.ts": "a stored message",
   "src/features/storage/import-export/import-progress.ts": "a text of the command line",
   "src/features/storage/import-export/transfer-pool.ts": "a text of the command line",
-  "src/features/storage/imports/requests.ts": "a text of the command line",
+  "src/features/storage/imports/queries.ts": "a stored message",
   "src/http/schema-problem.ts": "a text of the validation library",
 };
 

@@ -76,3 +76,19 @@ test("as many tasks run concurrently as allowed, also after an error", async () 
   expect(most).toBe(2);
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(5);
 });
+
+test("work that waits leaves the queue when its signal is aborted", async () => {
+  // Pausing or canceling an import that waited for others did not respond before they had ended.
+  const queue = new FairQueue({ runningMax: 1, waitingMax: 1 });
+  const { promise: isEnded, resolve: end } = Promise.withResolvers<void>();
+  const full = () => new Error("full");
+  const running = queue.run("a", () => isEnded, full);
+  const controller = new AbortController();
+  const waiting = queue.run("b", async () => "ran", full, controller.signal);
+  controller.abort(new Error("canceled"));
+  expect(await waiting.catch(String)).toBe("Error: canceled");
+  const next = queue.run("c", async () => "ran", full);
+  end();
+  await running;
+  expect(await next).toBe("ran");
+});

@@ -170,6 +170,11 @@ test("no page has English text in it, and pages use the texts of their language"
   ]);
 });
 
+test("the kind of a file names its format once", () => {
+  const kinds = ["en", "de", "fr", "ja"].map((tag) => share.describeKind(tag, "application/pdf", "a.pdf"));
+  expect(kinds).toEqual(["PDF document", "PDF-Dokument", "Document PDF", "PDF文書"]);
+});
+
 test("each page names its language and direction", () => {
   const pages = PAGES.filter((page) => page.startsWith("<!doctype html>"));
   expect(pages.length).toBe(PAGES.length - 1);

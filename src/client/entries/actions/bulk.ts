@@ -159,7 +159,7 @@ export function canDropInto(entries: readonly Entry[], folder: string, isCopy: b
 
 /** Whether a folder is an entry or below it. */
 export function contains(entry: Entry, folder: string): boolean {
-  // The top folder of a share has the path "/".
+  // The root folder of a share has the path "/".
   return entry.type === "folder" && `${folder}/`.startsWith(entry.path === "/" ? "/" : `${entry.path}/`);
 }
 

@@ -17,7 +17,7 @@ export const text = defineText("archives", {
   lost: "The server was restarted. Nothing was extracted. Try again.",
   openFolder: "Open folder",
   contentOf: "Content of {name}",
-  top: "Top folder",
+  top: "Root folder",
   up: "Up",
   location: "Folder of the archive",
   empty: "This folder is empty.",

@@ -13,14 +13,23 @@ export function isActive({ state }: Pick<ImportRun, "state">): boolean {
   return state === "waiting" || state === "running";
 }
 
-/** Whether an import can continue. Those of a command continue only with that command. */
+/** Whether the person can continue an import. Others continue when the command or the administrator starts them again. */
 export function isResumable({ state, origin }: Pick<ImportRun, "state" | "origin">): boolean {
-  return origin !== "command" && (state === "paused" || state === "interrupted" || state === "failed");
+  return origin === "account" && hasStopped(state);
+}
+
+/** Whether the person can pause an import. */
+export function isPausable(run: Pick<ImportRun, "state" | "origin">): boolean {
+  return run.origin === "account" && isActive(run);
 }
 
 /** Whether an import can be canceled here. */
 export function isCancelable(run: Pick<ImportRun, "state" | "origin">): boolean {
-  return run.origin !== "command" && (isActive(run) || isResumable(run));
+  return run.origin !== "command" && (isActive(run) || hasStopped(run.state));
+}
+
+function hasStopped(state: ImportState): boolean {
+  return state === "paused" || state === "interrupted" || state === "failed";
 }
 
 /** How far an import is, from 0 to 1; undefined if its size is unknown. */

@@ -16,13 +16,13 @@ type FolderRow = Extract<TreeRow, { kind: "folder" }>;
 /** Props of {@link FolderTree}. */
 export interface FolderTreeProps {
   readonly label: string;
-  /** What the folders are below; by default the own top folder. */
+  /** What the folders are below; by default the own root folder. */
   readonly root?: TreeRoot | undefined;
   readonly chosen: string;
   readonly onChoose: (path: string) => void;
   /** Whether a folder can't be chosen; the same holds for everything below it. */
   readonly isForbidden?: (path: string) => boolean;
-  /** Whether the top folder has a row. */
+  /** Whether the root folder has a row. */
   readonly hasRoot?: boolean;
   /** Whether moving to a folder by key chooses it, as in a dialog with a button. */
   readonly choosesByFocus?: boolean;

@@ -41,10 +41,10 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
       <RoleSelect value={role} onChange={setRole} />
       <NewPlanSelect value={plan} onChange={setPlan} />
       <Select
-        label={text.expiresIn}
+        label={text.expires}
         value={days}
         onChange={setDays}
-        options={LIFETIMES_DAYS.map((value) => ({ value: String(value), label: text.days({ n: value }) }))}
+        options={LIFETIMES_DAYS.map((value) => ({ value: String(value), label: text.lifetime({ n: value }) }))}
       />
     </AdminDialog>
   );

@@ -54,19 +54,12 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
   const title = { modified: text.conflictModified, deleted: text.conflictDeleted, name: text.conflictName }[type]({
     name,
   });
-  const requested = {
-    upload: text.actionUpload,
-    update: text.actionUpdate,
-    rename: text.actionRename,
-    move: text.actionMove,
-    delete: text.actionDelete,
-  }[action];
   return (
     <li className="flex flex-col gap-3 py-4">
       <div>
         <p className="font-medium break-words">{title}</p>
         <p className="text-sm text-muted">
-          {text.requestedChange({ device, action: requested })}. {text.found({ when: formatRelative(detectedAt) })}.
+          {text.requestedChange(action, { device, when: formatRelative(detectedAt) })}
         </p>
       </div>
       <dl className="grid gap-2 text-sm sm:grid-cols-2">

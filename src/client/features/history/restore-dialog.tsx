@@ -106,7 +106,7 @@ function Plan({ plan }: { readonly plan: RestoreResult }) {
   ].filter((total) => total !== false);
   return (
     <>
-      {changes.length === 0 && <p className="text-sm">{text.planNothing}</p>}
+      {changes.length === 0 && <p className="text-sm">{totals.length === 0 ? text.planNothing : text.planNoChanges}</p>}
       <ul className="list-disc ps-5 text-sm">
         {totals.map((total) => (
           <li key={total}>{total}</li>

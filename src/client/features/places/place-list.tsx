@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { apiAddress } from "../../api/http.ts";
 import type { PlaceRecord } from "../../api/places.ts";
+import { locale } from "../../base/format.ts";
 import { Image as ImageIcon } from "../../ui/icons.ts";
 import { usePicture } from "../../ui/use-picture.ts";
 import { text } from "./text.ts";
@@ -28,7 +29,7 @@ export function PlaceList({
   readonly places: readonly PlaceRecord[];
   readonly nameOf: (place: PlaceRecord) => string;
 }) {
-  const countries = new Intl.DisplayNames([document.documentElement.lang || "en"], { type: "region" });
+  const countries = new Intl.DisplayNames([locale()], { type: "region" });
   return (
     <div className="mt-6 flex flex-wrap gap-x-6 gap-y-6">
       {groupByCountry(places).map(({ country, places: inCountry }) => (

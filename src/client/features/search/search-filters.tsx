@@ -64,6 +64,7 @@ function Filters({ query, onChange }: SearchFiltersProps) {
     <>
       <ChoiceFilter
         label={text.wordsIn}
+        any={text.anywhere}
         value={where === "anywhere" ? undefined : where}
         options={[
           ["name", text.inNames],
@@ -71,9 +72,16 @@ function Filters({ query, onChange }: SearchFiltersProps) {
         ]}
         onChange={(value) => onChange(withWordsIn(query, value === "name" || value === "content" ? value : "anywhere"))}
       />
-      <ChoiceFilter label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
+      <ChoiceFilter
+        label={text.type}
+        any={text.anyType}
+        value={filterOf(query, "type")}
+        options={kinds()}
+        onChange={set("type")}
+      />
       <ChoiceFilter
         label={text.show}
+        any={text.anyFile}
         value={filterOf(query, "is")}
         options={[
           ["favorite", text.favorites],
@@ -83,19 +91,41 @@ function Filters({ query, onChange }: SearchFiltersProps) {
       />
       <ChoiceFilter
         label={text.modified}
+        any={text.anyTime}
         value={filterOf(query, "modified")}
         options={times()}
         onChange={set("modified")}
       />
-      <ChoiceFilter label={text.size} value={filterOf(query, "size")} options={sizes()} onChange={set("size")} />
+      <ChoiceFilter
+        label={text.size}
+        any={text.anySize}
+        value={filterOf(query, "size")}
+        options={sizes()}
+        onChange={set("size")}
+      />
       <ChoiceFilter
         label={text.tag}
+        any={text.anyTag}
         value={filterOf(query, "tag")}
         options={(known?.tags ?? [])
           .slice(0, MOST_TAGS)
           .map(({ tag, count }) => [tag, text.tagCount({ tag, n: count })])}
         onChange={set("tag")}
       />
+      <TextFilters query={query} set={set} />
+    </>
+  );
+}
+
+function TextFilters({
+  query,
+  set,
+}: {
+  readonly query: string;
+  readonly set: (key: FilterKey) => (value: string) => void;
+}) {
+  return (
+    <>
       <TextFilter
         label={text.extension}
         example={text.extensionExample}
@@ -114,18 +144,21 @@ function Filters({ query, onChange }: SearchFiltersProps) {
 
 function ChoiceFilter({
   label,
+  any,
   value = "",
   options,
   onChange,
 }: {
   readonly label: string;
+  /** The choice without a filter. */
+  readonly any: string;
   readonly value: string | undefined;
   readonly options: readonly (readonly [string, string])[];
   readonly onChange: (value: string) => void;
 }) {
   // A value that was typed into the query may not be among the options.
   const isOther = value !== "" && !options.some(([offered]) => offered === value);
-  const all = [["", text.any] as const, ...options, ...(isOther ? [[value, text.other({ value })] as const] : [])];
+  const all = [["", any] as const, ...options, ...(isOther ? [[value, text.other({ value })] as const] : [])];
   return (
     <Select
       label={label}

@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Outbound } from "../../../net/outbound.ts";
-import { say } from "../../../translations/say.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import { testMail } from "./mail-templates.ts";
 import { openSmtp, type Smtp } from "./smtp.ts";
 
@@ -32,7 +32,7 @@ export type TestResult = "sent" | "rejected" | "unreachable";
 export class MailServer {
   readonly #options: MailServerOptions;
   #current: Smtp | undefined;
-  #problem: string | undefined;
+  #problem: Message | undefined;
 
   /** @throws StartupError if the operator's settings of it contradict each other */
   constructor(options: MailServerOptions) {
@@ -46,7 +46,7 @@ export class MailServer {
   }
 
   /** Why the settings can't be used; undefined if they can. */
-  get problem(): string | undefined {
+  get problem(): Message | undefined {
     return this.#problem;
   }
 
@@ -62,7 +62,7 @@ export class MailServer {
     } catch (error) {
       if (!(error instanceof StartupError) || !isStored()) throw error;
       this.#current = undefined;
-      this.#problem = error.message;
+      this.#problem = error.text;
       log.warn("The stored settings of the mail server can't be used; no email is sent.", { problem: error.message });
     }
   }

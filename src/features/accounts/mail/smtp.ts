@@ -8,6 +8,7 @@ import ipaddr from "ipaddr.js";
 import { readPasswordFile } from "../../../config/secrets.ts";
 import type { Config } from "../../../config/settings.ts";
 import { StartupError } from "../../../config/startup-error.ts";
+import { say } from "../../../translations/say.ts";
 import type { MailOutcome, MailTransport, StoredMail } from "./types.ts";
 import { messageOf } from "../../../lib/error.ts";
 
@@ -45,13 +46,12 @@ export type Smtp = MailTransport & { readonly sender: Sender };
 export function openSmtp(config: Pick<Config, "mail" | "publicUrl">, resolveHost?: ResolveHost): Smtp | undefined {
   const { host, from } = config.mail;
   if (host === null && from === null) return undefined;
-  if (host === null) throw new StartupError("mail.from is set, but mail.host is not. Set both or neither.");
+  if (host === null) throw new StartupError(say`mail.from is set, but mail.host is not. Set both or neither.`);
   if (from === null)
-    throw new StartupError("mail.host is set, but mail.from is not. Set the sender address in mail.from.");
+    throw new StartupError(say`mail.host is set, but mail.from is not. Set the sender address in mail.from.`);
   if (config.publicUrl === null) {
     throw new StartupError(
-      "mail.host is set, but publicUrl is not. Links in emails need the public address of the server; the address in a " +
-        "request cannot be trusted. Set publicUrl.",
+      say`mail.host is set, but publicUrl is not. Links in emails need the public address of the server; the address in a request cannot be trusted. Set publicUrl.`,
     );
   }
   const sender = { mailbox: from, domain: /@([A-Za-z0-9.-]+)>?$/.exec(from)?.[1] ?? "localhost" };
@@ -63,13 +63,12 @@ function smtpOptions(mail: Config["mail"], host: string) {
   const password = mail.passwordFile === null ? mail.password : readPasswordFile(mail.passwordFile);
   if ((user === null) !== (password === null)) {
     throw new StartupError(
-      "mail.user and mail.password (or mail.passwordFile) must be set together. Set both or neither.",
+      say`mail.user and mail.password (or mail.passwordFile) must be set together. Set both or neither.`,
     );
   }
   if (user !== null && secure === "none" && !isLoopback(host)) {
     throw new StartupError(
-      'mail.secure is "none", so the password would be sent unencrypted. Set it to "starttls" or "tls", or ' +
-        "remove mail.user.",
+      say`mail.secure is "none", so the password would be sent unencrypted. Set it to "starttls" or "tls", or remove mail.user.`,
     );
   }
   return {

@@ -2,7 +2,7 @@ import type { LoadedConfig } from "../../../config/load.ts";
 import { environmentName, SETTINGS_BY_KEY } from "../../../config/settings.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import { toTimestamp, timestampOrNull } from "../../../lib/clock.ts";
-import { settingHelpIn } from "../../../translations/setting-texts.ts";
+import { translateHelp } from "../../../translations/setting-texts.ts";
 import type { presentIntegrity } from "../../storage/integrity/present.ts";
 import { RATE_CATEGORIES } from "../../../config/settings/plans.ts";
 import { type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
@@ -144,7 +144,6 @@ export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs,
 
 /** GET /api/admin/config. Of secrets, it shows only whether they are set. @param language of the help texts */
 export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file">, language: string) {
-  const help = settingHelpIn(language);
   const settings = [...SETTINGS_BY_KEY].map(([key, setting]) => {
     const source = loaded.sources.get(key) ?? "default";
     return {
@@ -156,7 +155,7 @@ export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | 
       source,
       environment: environmentName(key),
       accepts: setting.kind.accepts,
-      help: help.get(key) ?? setting.help,
+      help: translateHelp(key, setting.help, language),
     };
   });
   return { file: loaded.file ?? null, settings };

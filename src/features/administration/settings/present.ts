@@ -1,11 +1,12 @@
-import { settingHelpIn } from "../../../translations/setting-texts.ts";
+import { translateMessage } from "../../../translations/error-texts.ts";
+import { translateHelp } from "../../../translations/setting-texts.ts";
 import type { SettingState } from "./types.ts";
 
 type Plain = string | number | boolean | null;
 
 const UNITS = { "": null, Ms: "ms", Bytes: "bytes" } as const;
 
-/** A setting as the API shows it. @param language of the help text */
+/** A setting as the API shows it. @param language of the help text and the problem */
 export function presentSetting(state: SettingState, language: string) {
   const { shape, fixedBy, problem } = state;
   return {
@@ -26,8 +27,8 @@ export function presentSetting(state: SettingState, language: string) {
     choices: shape.choices === undefined ? null : [...shape.choices],
     noneWord: shape.noneWord ?? null,
     needsRestart: false,
-    problem: problem ?? null,
-    help: settingHelpIn(language).get(state.key) ?? state.help,
+    problem: problem === undefined ? null : translateMessage(problem, language),
+    help: translateHelp(state.key, state.help, language),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Config } from "../../../config/settings.ts";
 import { requestLanguage } from "../../../http/language.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
+import { translateMessage } from "../../../translations/error-texts.ts";
 import type { Outbound } from "../../../net/outbound.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { WITH_PROOF } from "../../accounts/auth/model.ts";
@@ -36,7 +37,7 @@ export function settingsRoutes({ settings, mailServer, outbound, config, guard, 
     mail: {
       isReady: mailServer.current !== undefined,
       hasPassword: config.mail.password !== null || config.mail.passwordFile !== null,
-      problem: mailServer.problem ?? null,
+      problem: mailServer.problem === undefined ? null : translateMessage(mailServer.problem, language),
     },
   });
   return new Router({ prefix: "/api/admin/settings", guard })

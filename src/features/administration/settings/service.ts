@@ -18,7 +18,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { Log } from "../../../lib/log.ts";
-import { type Message, say, sayText } from "../../../translations/say.ts";
+import { type Message, say } from "../../../translations/say.ts";
 import type { TransactionCheck } from "../../accounts/auth/proof.ts";
 import { selectStored, settingWrites } from "./queries.ts";
 import type { SettingChange, SettingState } from "./types.ts";
@@ -138,10 +138,10 @@ export class SettingsService {
   #apply(): void {
     const { config, problems } = this.#current;
     for (const key of EDITABLE_KEYS) copyValue(config, this.config, key);
-    for (const { key, message } of problems) {
+    for (const { key, text } of problems) {
       this.#options.log.warn("A stored setting is not valid; ignored it. Change it in the administration.", {
         key,
-        problem: message,
+        problem: text.english,
       });
     }
   }
@@ -164,7 +164,7 @@ export class SettingsService {
       fallback,
       source: this.#current.sources.get(key) ?? "default",
       fixedBy: this.#options.loaded.fixedBy(key),
-      problem: this.#current.problems.find((problem) => problem.key === key)?.message,
+      problem: this.#current.problems.find((problem) => problem.key === key)?.text,
     };
   }
 
@@ -199,7 +199,7 @@ export class SettingsService {
     const known = new Set(this.#current.problems.map(({ key }) => key));
     // An earlier problem with another setting is no reason to reject this change.
     const problem = problems.find(({ key }) => changed.has(key) || !known.has(key));
-    if (problem !== undefined) throw new AppError("invalid_field", sayText(problem.message), { field: problem.key });
+    if (problem !== undefined) throw new AppError("invalid_field", problem.text, { field: problem.key });
     for (const { group, check } of this.#checks) {
       const field = [...changed.keys()].find((key) => groupOf(key) === group);
       if (field === undefined) continue;
@@ -207,7 +207,7 @@ export class SettingsService {
         check(config);
       } catch (error) {
         if (!(error instanceof StartupError)) throw error;
-        throw new AppError("invalid_field", sayText(error.message), { field }, error);
+        throw new AppError("invalid_field", error.text, { field }, error);
       }
     }
   }

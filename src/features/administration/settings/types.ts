@@ -1,5 +1,6 @@
 import type { SettingGroup } from "../../../config/editable.ts";
 import type { SettingShape } from "../../../config/setting.ts";
+import type { Message } from "../../../translations/say.ts";
 
 /** A setting that administrators can change, as it is now. */
 export interface SettingState {
@@ -17,7 +18,7 @@ export interface SettingState {
   readonly source: string;
   readonly fixedBy: string | undefined;
   /** Why the stored value does not apply; undefined if it does, or if there is none. */
-  readonly problem: string | undefined;
+  readonly problem: Message | undefined;
 }
 
 /** A change of one setting, as written in larder.toml. */

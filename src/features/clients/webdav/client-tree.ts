@@ -95,7 +95,7 @@ export class ClientTree {
     return this.#walk(root, names);
   }
 
-  /** The top folder that an app password sees. @throws AppError not_found if its folder is gone */
+  /** The root folder that an app password sees. @throws AppError not_found if its folder is gone */
   rootOf({ user, appPassword }: AppPasswordPrincipal): FolderItem {
     const { tree } = this.#options;
     const { folderId, canWrite } = appPassword;

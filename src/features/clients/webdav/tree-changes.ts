@@ -345,7 +345,7 @@ function isSameDestination(one: CheckedDestination, other: CheckedDestination): 
 
 function requireMovable(source: Item): void {
   requireWrite(source);
-  if (source.isRoot) throw new WebDavError(403, say`The top folder can't be moved.`);
+  if (source.isRoot) throw new WebDavError(403, say`The root folder can't be moved.`);
   if (isShareTop(source)) {
     throw new WebDavError(
       403,

@@ -106,7 +106,7 @@ export class FavoriteService {
    * @throws AppError invalid_field for a root; quota_exceeded above {@link FAVORITES_MAX}
    */
   set(_tx: Transaction, user: User, node: TreeNode, isFavorite: boolean): void {
-    if (node.parentId === null) throw invalidField("ids", say`The top folder can't be a favorite.`);
+    if (node.parentId === null) throw invalidField("ids", say`The root folder can't be a favorite.`);
     if (!isFavorite) return this.#rows.remove(user.id, node.id);
     if (!this.#rows.add(user.id, node.id) || this.#rows.count(user.id) <= FAVORITES_MAX) return;
     this.#rows.remove(user.id, node.id);

@@ -165,8 +165,7 @@ export class NotificationTriggers {
   /** To the owner of damaged files, who may have another copy of them. */
   contentsDamaged(tx: Transaction, { accountId, files, names }: EventOf<"storage.damaged">): void {
     const text = this.#textsFor(accountId);
-    const [first = text.someFile] = names;
-    const name = shorten(first);
+    const name = shorten(names[0]);
     this.#notify(tx, accountId, {
       category: "storage",
       title: text.damaged({ n: files }),

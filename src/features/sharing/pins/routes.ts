@@ -43,7 +43,7 @@ function present(pin: Pin) {
   const by = { owner: owner === undefined ? null : { id: owner.publicId, name: owner.name, email: owner.email } };
   if ("album" in pin) return { id: pin.album.publicId, type: "album" as const, name: pin.album.name, ...by };
   const { folder, share } = pin;
-  // The top folder of its owner has no name of its own.
+  // The root folder of its owner has no name of its own.
   const name = folder.name === ROOT_PATH ? "Files" : folder.name;
   const location = { path: folder.path, ...(share !== undefined && { share }) };
   return { id: folder.publicId, type: "folder" as const, name, ...location, ...by };

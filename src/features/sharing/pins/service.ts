@@ -53,7 +53,7 @@ export class PinService {
   /**
    * Pins a folder or album, or moves its pin. Durable when this returns.
    * @param before the pin before which it is shown; undefined for the end
-   * @throws AppError not_found; invalid_field for a file, the own top folder, or an unknown `before`; quota_exceeded
+   * @throws AppError not_found; invalid_field for a file, the own root folder, or an unknown `before`; quota_exceeded
    *   above {@link PINS_MAX}
    */
   async add(user: User, id: string, before: string | undefined): Promise<void> {
@@ -116,7 +116,7 @@ function requirePinnable(target: Target): void {
   const { node, isOwn } = target;
   if (node.kind !== "folder")
     throw invalidField("id", say`Only folders and albums can be pinned. Pin the folder of the file.`);
-  if (isOwn && node.parentId === null) throw invalidField("id", say`The top folder can't be pinned.`);
+  if (isOwn && node.parentId === null) throw invalidField("id", say`The root folder can't be pinned.`);
 }
 
 function tooMany(): AppError {

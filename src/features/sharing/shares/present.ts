@@ -114,7 +114,7 @@ export function titleOf(node: SharedItem): string {
   return node.kind === "folder" ? folderTitle(node) : node.name;
 }
 
-/** The title of a shared folder; the top folder of an account has no name of its own. */
+/** The title of a shared folder; the root folder of an account has no name of its own. */
 export function folderTitle(folder: FolderNode): string {
   return folder.path === ROOT_PATH ? "Files" : folder.name;
 }

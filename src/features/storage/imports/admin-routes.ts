@@ -2,6 +2,7 @@
 import { notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
+import { requestLanguage } from "../../../http/language.ts";
 import { say } from "../../../translations/say.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
@@ -23,13 +24,14 @@ export interface AdminImportRoutesOptions {
 
 /** Routes with which administrators see, begin, and end imports. */
 export function adminImportRoutes({ imports, users, guard }: AdminImportRoutesOptions) {
-  const present = (run: ImportRun) => presentAdminImport(run, imports.needsSecret(run), users.findById(run.accountId));
+  const present = (run: ImportRun, request: Request) =>
+    presentAdminImport(run, imports.needsSecret(run), users.findById(run.accountId), requestLanguage(request));
   return new Router({ prefix: "/api/admin/imports", guard })
     .get("", { ...ADMIN_READ, docs: docs.listAllImports }, ({ request }) => {
       const { paginate, ...part } = readPart(request);
       const { runs, total } = imports.listAll(part);
       const hasFolder = imports.importsFolder !== null;
-      return ok({ imports: runs.map(present), hasFolder, pagination: paginate(total) });
+      return ok({ imports: runs.map((run) => present(run, request)), hasFolder, pagination: paginate(total) });
     })
     .post(
       "",
@@ -39,13 +41,13 @@ export function adminImportRoutes({ imports, users, guard }: AdminImportRoutesOp
         docs: docs.startForAccount,
         body: AdminStartBody,
       },
-      async ({ body, set }) => {
+      async ({ body, set, request }) => {
         const user = users.findByPublicId(body.userId);
         if (user === undefined) throw notFound(say`This account was not found.`);
         const newImport = await readAdminStart(imports.importsFolder, user, body);
         const run = await imports.start(newImport, undefined);
         set.status = 202;
-        return ok(present(run));
+        return ok(present(run, request));
       },
     )
     .post(
@@ -57,6 +59,6 @@ export function adminImportRoutes({ imports, users, guard }: AdminImportRoutesOp
         params: IdParams,
         parse: "none",
       },
-      async ({ params }) => ok(present(await imports.cancel(imports.getAny(params.id)))),
+      async ({ params, request }) => ok(present(await imports.cancel(imports.getAny(params.id)), request)),
     );
 }

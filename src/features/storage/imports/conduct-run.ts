@@ -9,11 +9,12 @@ import type { NewRun, RunRows } from "./queries.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import { SourceError } from "./source.ts";
 import { type ImportRun, newCounts, type RunState } from "./types.ts";
+import { type Message, say } from "../../../translations/say.ts";
 
 /** How a run ended, or why it waits. */
 export interface RunEnd {
   readonly state: RunState;
-  readonly message: string | null;
+  readonly message: Message | null;
 }
 
 /** The reason of a signal that ends a run: what the run is from then on. */
@@ -27,7 +28,7 @@ export class RunStop extends Error {
 
 /** Runs of an account that are stored. */
 const RETAINED_MAX = 100;
-const UNEXPECTED = "The import stopped because of an unexpected error. The log of the server has the details.";
+const UNEXPECTED = say`The import stopped because of an unexpected error. The log of the server has the details.`;
 
 /** A new run, or the last one of the same source if it has not ended. */
 export async function openRun(
@@ -78,8 +79,8 @@ export function describeEnd(error: unknown, signal: AbortSignal): RunEnd {
     return { state, message: null };
   }
   if (error instanceof SourceError) {
-    return { state: error.isTemporary ? "interrupted" : "failed", message: error.message };
+    return { state: error.isTemporary ? "interrupted" : "failed", message: error.text };
   }
-  if (error instanceof AppError) return { state: "failed", message: error.message };
+  if (error instanceof AppError) return { state: "failed", message: error.text };
   return { state: "failed", message: UNEXPECTED };
 }

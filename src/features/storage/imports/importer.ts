@@ -19,6 +19,7 @@ import { Pace } from "./pace.ts";
 import type { ImportProgress } from "./progress.ts";
 import { type ImportSource, SourceError, type SourceFile } from "./source.ts";
 import { targetPath } from "./target-path.ts";
+import { say } from "../../../translations/say.ts";
 
 /** Dependencies of {@link SourceImporter}. */
 export interface SourceImporterOptions extends ItemWriterOptions {
@@ -49,6 +50,8 @@ export interface SourceImportRequest {
   readonly isGentle: boolean;
   /** Ends the import early; complete files stay. */
   readonly signal: AbortSignal;
+  /** Called in each transaction. @throws if the account may not import any more */
+  readonly confirm?: () => void;
   readonly progress: ImportProgress;
 }
 
@@ -166,7 +169,7 @@ class SourceImport {
     if (isDryRun) {
       const { maxFileSizeBytes } = this.#options.limitsOf(user);
       const isTooLarge = maxFileSizeBytes !== null && (file.sizeBytes ?? 0) > maxFileSizeBytes;
-      if (isTooLarge) progress.addProblem(file.path, "file_too_large", "The file is larger than the plan allows.");
+      if (isTooLarge) progress.addProblem(file.path, "file_too_large", say`The file is larger than the plan allows.`);
       else progress.addImported(file.sizeBytes ?? 0);
       return;
     }
@@ -202,7 +205,7 @@ class SourceImport {
     const { user, progress, restoresDeleted } = this.#request;
     const known = items.find(user.id, key);
     if (known?.version !== file.version) return false;
-    if (tree.findById(known.nodeId) !== undefined) progress.counts.unchanged++;
+    if (tree.findById(known.nodeId) !== undefined) progress.addUnchanged();
     else if (restoresDeleted) return false;
     else progress.counts.deleted++;
     return true;
@@ -220,8 +223,8 @@ class SourceImport {
     } catch (error) {
       const isOneFile = isAboutOneFile(error) || (error instanceof SourceError && !error.isTemporary);
       if (isOneFile && !signal.aborted) {
-        const isTooLarge = error instanceof AppError && error.reason === "file_too_large";
-        progress.addProblem(file.path, isTooLarge ? "file_too_large" : "unreadable", error.message);
+        if (error instanceof AppError) progress.addRejection(file.path, error);
+        else progress.addProblem(file.path, "unreadable", error.text);
       } else this.#failure ??= { error };
     }
   }
@@ -245,7 +248,7 @@ class SourceImport {
   /** Writes the rows of files. */
   async #write(files: readonly StoredFile[]): Promise<void> {
     const { db, writer, tree } = this.#options;
-    const { isGentle, progress, hasOtherServer } = this.#request;
+    const { isGentle, progress, hasOtherServer, confirm } = this.#request;
     const open = new Set(files);
     const release = (stored: StoredFile, isNamed: boolean) => {
       // A blob without a row would be deleted here, but the other server may be about to write one for the same bytes.
@@ -267,6 +270,7 @@ class SourceImport {
           progress.addRejection(stored.file.path, error);
         },
         onBegin: () => {
+          confirm?.();
           if (db.changedElsewhere()) tree.dropCaches();
         },
         onCommitted: () => progress.report(),
@@ -289,9 +293,10 @@ class SourceImport {
     }
     if (outcome === "imported") progress.addImported(lease.sizeBytes);
     else if (outcome === "changed_here") {
-      const message = "The file changed in the other system and here. The file here stays as it is.";
+      const message = say`The file changed in the other system and here. The file here stays as it is.`;
       progress.addProblem(file.path, "changed_here", message);
-    } else counts[outcome]++;
+    } else if (outcome === "unchanged") progress.addUnchanged();
+    else counts[outcome]++;
     if (outcome === "imported" || outcome === "updated") this.#options.onStored(user.id, stored);
   }
 
@@ -299,7 +304,7 @@ class SourceImport {
   #readAgain(file: SourceFile, key: Uint8Array, isRetry: boolean): void {
     const { source, progress } = this.#request;
     if (isRetry || source.isSequential === true) {
-      progress.addProblem(file.path, "unreadable", "The file could not be stored. Run the import again.");
+      progress.addProblem(file.path, "unreadable", say`The file could not be stored. Run the import again.`);
       return;
     }
     void this.#begin(file, key, true);

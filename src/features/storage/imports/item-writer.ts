@@ -1,3 +1,4 @@
+import type { Message } from "../../../translations/say.ts";
 import type { BlobLease, BlobStore } from "../../../blobs/blob-store.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -13,7 +14,7 @@ import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { readLocation } from "../../media/metadata/exif.ts";
 import type { ImportedItem, ImportedItems } from "./items.ts";
-import type { SourceDetails, SourceFile } from "./source.ts";
+import { DESCRIPTION_BYTES_MAX, type SourceDetails, type SourceFile } from "./source.ts";
 import type { TargetPath } from "./target-path.ts";
 
 /** A file of a source whose bytes are durable. */
@@ -32,7 +33,7 @@ export interface StoredFile {
 /** What became of a file, and which of its details could not be stored. */
 export interface WrittenItem {
   readonly outcome: "imported" | "updated" | "merged" | "unchanged" | "deleted" | "changed_here" | "gone";
-  readonly incomplete: readonly string[];
+  readonly incomplete: readonly Message[];
 }
 
 /** Dependencies of {@link ItemWriter}. */
@@ -57,9 +58,10 @@ interface ItemWriterRequest {
   readonly descriptions: ReadonlyMap<string, string>;
 }
 
+/** Files of one name that are compared: a source can have thousands of them, and each has to be found. */
+const NUMBERED_MAX = 100;
 const TAG_CHARACTERS_MAX = 64;
 const ALBUM_CHARACTERS_MAX = 255;
-const DESCRIPTION_BYTES_MAX = 32 * 1024;
 
 /** Writes the rows of imported files. Every method is called inside a transaction. */
 export class ItemWriter {
@@ -132,13 +134,14 @@ export class ItemWriter {
     return this.#options.mergesCopies && file.isOwnCopy !== true;
   }
 
-  /** A file with this content at the target, or under a numbered name next to it. */
+  /** A file with this content at the target, or under one of the first numbered names next to it. */
   #findSame({ target: { folder, name }, lease }: StoredFile): FileNode | undefined {
     const { tree, user } = this.#options;
-    for (let number = 0; ; number++) {
+    for (let number = 0; number < NUMBERED_MAX; number++) {
       const found = tree.findFileNamed(user.id, folder, number === 0 ? name : numberedName(name, number));
       if (found === undefined || found.digest === lease.digest) return found;
     }
+    return undefined;
   }
 
   #create(tx: Transaction, stored: StoredFile): WrittenItem {
@@ -165,7 +168,7 @@ export class ItemWriter {
   }
 
   /** Adds details to a file that exists. What a person has entered there stays. */
-  #addDetails(tx: Transaction, node: FileNode, details: SourceDetails): string[] {
+  #addDetails(tx: Transaction, node: FileNode, details: SourceDetails): Message[] {
     const { treeWriter } = this.#options;
     const tags = validTags([...node.tags, ...(details.tags ?? [])]);
     const given = metadataOf(details);
@@ -178,15 +181,15 @@ export class ItemWriter {
   }
 
   /** Adds a file to its albums, and marks it. @returns why some of that was not possible */
-  #addMarks(tx: Transaction, node: FileNode, { albums = [], isFavorite }: SourceDetails): string[] {
+  #addMarks(tx: Transaction, node: FileNode, { albums = [], isFavorite }: SourceDetails): Message[] {
     const { favorites, namedAlbums, user } = this.#options;
-    const incomplete: string[] = [];
+    const incomplete: Message[] = [];
     const attempt = (change: () => void) => {
       try {
         change();
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        incomplete.push(error.message);
+        incomplete.push(error.text);
       }
     };
     if (isFavorite === true) attempt(() => favorites.set(tx, user, node, true));
@@ -206,7 +209,7 @@ export class ItemWriter {
   }
 }
 
-function written(outcome: WrittenItem["outcome"], incomplete: readonly string[] = []): WrittenItem {
+function written(outcome: WrittenItem["outcome"], incomplete: readonly Message[] = []): WrittenItem {
   return { outcome, incomplete };
 }
 

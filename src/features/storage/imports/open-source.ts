@@ -13,6 +13,7 @@ import { NextcloudSource } from "./sources/nextcloud/webdav-source.ts";
 import type { SourceNetwork } from "./sources/server/network.ts";
 import { openArchives, openStoredArchives } from "./sources/takeout/open-archives.ts";
 import type { ImportRun } from "./types.ts";
+import { say } from "../../../translations/say.ts";
 
 /** Dependencies of {@link openSource}. */
 export interface SourceOpenerOptions {
@@ -36,7 +37,7 @@ export async function openSource(
 ): Promise<ImportSource> {
   const { fileIds = [], paths = [], url, username = "" } = request;
   if (url !== undefined) {
-    if (secret === undefined) throw new SourceError("Enter the password or the API key again to continue.", true);
+    if (secret === undefined) throw new SourceError(say`Enter the password or the API key again to continue.`, true);
     const { network } = options;
     return kind === "immich"
       ? new ImmichSource({ network, address: url, apiKey: secret })
@@ -58,7 +59,7 @@ function findArchive({ permissions }: SourceOpenerOptions, user: User, id: strin
     return permissions.file(user, id, "read").node;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    throw new SourceError("An archive of this import was deleted. Upload it again, and start a new import.", false);
+    throw new SourceError(say`An archive of this import was deleted. Upload it again, and start a new import.`, false);
   }
 }
 
@@ -82,5 +83,8 @@ export async function confinedPath(importsFolder: string | null, path: string): 
 }
 
 function missingPath(path: string): SourceError {
-  return new SourceError(`"${path}" is not in the folder for imports (importsFolder). Links are not followed.`, false);
+  return new SourceError(
+    say`"${path}" is not in the folder for imports (importsFolder). Links are not followed.`,
+    false,
+  );
 }

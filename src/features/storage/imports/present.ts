@@ -1,9 +1,10 @@
 import { toTimestamp } from "../../../lib/clock.ts";
+import { translateMessage } from "../../../translations/error-texts.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { ImportRun } from "./types.ts";
+import type { ImportProblem, ImportRun } from "./types.ts";
 
-/** An import as the API names it. */
-export function presentImport(run: ImportRun, needsSecret: boolean) {
+/** An import as the API names it. @param language in which messages are */
+export function presentImport(run: ImportRun, needsSecret: boolean, language: string) {
   const { publicId, kind, source, origin, state, message, request, counts } = run;
   const { problems, ...numbers } = counts;
   return {
@@ -13,7 +14,7 @@ export function presentImport(run: ImportRun, needsSecret: boolean) {
     folder: request.folder,
     origin,
     state,
-    message,
+    message: message && translateMessage(message, language),
     needsSecret,
     ...numbers,
     problems: Object.entries(problems).map(([reason, count]) => ({ reason, count })),
@@ -23,8 +24,13 @@ export function presentImport(run: ImportRun, needsSecret: boolean) {
   };
 }
 
+/** What was not imported, as the API names it. */
+export function presentProblem({ name, reason, message }: ImportProblem, language: string) {
+  return { name, reason, message: translateMessage(message, language) };
+}
+
 /** An import as administrators see it. @param user undefined for an account that is being deleted */
-export function presentAdminImport(run: ImportRun, needsSecret: boolean, user: User | undefined) {
+export function presentAdminImport(run: ImportRun, needsSecret: boolean, user: User | undefined, language: string) {
   const { publicId: id = "", name = "", email = "" } = user ?? {};
-  return { ...presentImport(run, needsSecret), user: { id, name, email } };
+  return { ...presentImport(run, needsSecret, language), user: { id, name, email } };
 }

@@ -1,10 +1,16 @@
+import { type Message, sayStored, sayText, type StoredMessage } from "../../../translations/say.ts";
 import type { Database } from "bun:sqlite";
 import type { SourceKind } from "./source.ts";
 import type { ImportCounts, ImportProblem, ImportRun, RunOrigin, RunRequest, RunState } from "./types.ts";
 
-interface RunRow extends Omit<ImportRun, "request" | "counts"> {
+interface RunRow extends Omit<ImportRun, "request" | "counts" | "message"> {
+  readonly message: string | null;
   readonly request: string;
   readonly counts: string;
+}
+
+interface ProblemRow extends Omit<ImportProblem, "message"> {
+  readonly message: string;
 }
 
 /** A run that begins. */
@@ -21,7 +27,7 @@ export interface NewRun {
 /** What changes during a run. */
 export interface RunChange {
   readonly state: RunState;
-  readonly message: string | null;
+  readonly message: Message | null;
   readonly counts: ImportCounts;
 }
 
@@ -65,7 +71,7 @@ export class RunRows {
         `INSERT OR IGNORE INTO import_problems (run_id, number, name, reason, message) VALUES (?1, ?2, ?3, ?4, ?5)`,
       ),
       removeProblems: sqlite.prepare<undefined, [number]>("DELETE FROM import_problems WHERE run_id = ?1"),
-      problems: sqlite.prepare<ImportProblem, [number, number, number]>(
+      problems: sqlite.prepare<ProblemRow, [number, number, number]>(
         "SELECT name, reason, message FROM import_problems WHERE run_id = ?1 ORDER BY number LIMIT ?2 OFFSET ?3",
       ),
       countProblems: sqlite.prepare<{ total: number }, [number]>(
@@ -120,7 +126,7 @@ export class RunRows {
 
   change(id: number, { state, message, counts }: RunChange, nowMs: number): void {
     const endedAtMs = ENDED.has(state) ? nowMs : null;
-    this.#statements.change.run(id, state, message, JSON.stringify(counts), nowMs, endedAtMs);
+    this.#statements.change.run(id, state, message && toText(message), JSON.stringify(counts), nowMs, endedAtMs);
   }
 
   setRequest(id: number, request: RunRequest): void {
@@ -130,7 +136,7 @@ export class RunRows {
   /** @param first the number of the first of them */
   addProblems(id: number, problems: readonly ImportProblem[], first: number): void {
     for (const [index, { name, reason, message }] of problems.entries()) {
-      this.#statements.addProblem.run(id, first + index, name, reason, message);
+      this.#statements.addProblem.run(id, first + index, name, reason, toText(message));
     }
   }
 
@@ -140,7 +146,8 @@ export class RunRows {
   }
 
   problems(id: number, limit: number, offset: number): ImportProblem[] {
-    return this.#statements.problems.all(id, limit, offset);
+    const rows = this.#statements.problems.all(id, limit, offset);
+    return rows.map((row) => ({ ...row, message: toMessage(row.message) }));
   }
 
   countProblems(id: number): number {
@@ -154,5 +161,19 @@ export class RunRows {
 }
 
 function toRun(row: RunRow | null): ImportRun | undefined {
-  return row === null ? undefined : { ...row, request: JSON.parse(row.request), counts: JSON.parse(row.counts) };
+  if (row === null) return undefined;
+  const message = row.message === null ? null : toMessage(row.message);
+  return { ...row, message, request: JSON.parse(row.request), counts: JSON.parse(row.counts) };
+}
+
+/** A message as it is stored: its template and its values, so that each reader gets it in their language. */
+function toText(message: Message): string {
+  return JSON.stringify(message.stored());
+}
+
+function toMessage(text: string): Message {
+  // Earlier ones are only in English.
+  if (!text.startsWith("{")) return sayText(text);
+  const stored: StoredMessage = JSON.parse(text);
+  return sayStored(stored);
 }

@@ -1,3 +1,4 @@
+import type { Message } from "../../../translations/say.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -33,10 +34,14 @@ export class RecordedRun {
   ) {
     this.#options = options;
     this.#run = run;
-    this.progress = new ImportProgress((progress) => {
-      onReport(progress);
-      this.#recordSoon();
-    }, listedMax);
+    this.progress = new ImportProgress(
+      (progress) => {
+        onReport(progress);
+        this.#recordSoon();
+      },
+      listedMax,
+      run.counts,
+    );
   }
 
   /** Begins: the problems of an earlier part of the run are found again. */
@@ -49,7 +54,7 @@ export class RecordedRun {
   }
 
   /** Records the end, or that the run waits. */
-  async end(state: RunState, message: string | null): Promise<void> {
+  async end(state: RunState, message: Message | null): Promise<void> {
     await this.#recording;
     await this.#record(state, message);
   }
@@ -63,7 +68,7 @@ export class RecordedRun {
       .catch((error: unknown) => this.#options.log.warn("The progress of an import could not be recorded.", { error }));
   }
 
-  #record(state: RunState, message: string | null): Promise<void> {
+  #record(state: RunState, message: Message | null): Promise<void> {
     const { rows, writer, clock } = this.#options;
     const { counts, problems } = this.progress;
     const first = this.#recorded;

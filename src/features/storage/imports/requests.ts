@@ -5,7 +5,7 @@ import { queryOf, readInteger } from "../../../http/fields.ts";
 import { paginate, type Pagination } from "../../../http/envelope.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { Outbound } from "../../../net/outbound.ts";
-import { say, sayText } from "../../../translations/say.ts";
+import { say } from "../../../translations/say.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { AdminStartBody, StartBody } from "./model.ts";
@@ -48,7 +48,7 @@ export async function readAdminStart(
   try {
     await confinedPath(importsFolder, path);
   } catch (error) {
-    throw error instanceof SourceError ? invalidField("path", sayText(error.message)) : error;
+    throw error instanceof SourceError ? invalidField("path", error.text) : error;
   }
   const request = { folder: targetFolder(kind, folder), restoresDeleted, paths: [path] };
   return { accountId: user.id, kind, origin: "administrator", source: path, request };
@@ -80,9 +80,11 @@ function readArchives({ permissions }: StartRequestOptions, user: User, { fileId
 async function readServer({ outbound }: StartRequestOptions, { kind, url, username, secret }: Start) {
   if (url === undefined) throw invalidField("url", say`Enter the address of the other system.`);
   await outbound.checkTarget(url, "url");
+  // A search can have a secret, which must not be stored, and is not sent anyway.
+  const address = url.replace(/[?#].*$/s, "");
   if (secret === undefined) throw invalidField("secret", say`Enter the app password or the API key.`);
   if (kind === "nextcloud" && (username ?? "") === "") throw invalidField("username", say`Enter the user name.`);
-  return { url, username };
+  return { url: address, username };
 }
 
 function describe([first = "", ...more]: readonly string[]): string {

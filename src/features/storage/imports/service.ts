@@ -17,7 +17,7 @@ import type { NewImport } from "./new-import.ts";
 import type { RunRows } from "./queries.ts";
 import { RecordedRun } from "./recorded-run.ts";
 import type { ImportSource } from "./source.ts";
-import { type ImportProblem, type ImportRun, newCounts, type RunState } from "./types.ts";
+import { continuedCounts, type ImportProblem, type ImportRun, type RunState } from "./types.ts";
 
 /** Dependencies of {@link ImportService}. */
 export interface ImportServiceOptions extends SourceOpenerOptions {
@@ -47,7 +47,7 @@ interface ActiveRun {
 const WAITING_MAX = 64;
 const CHECK_MS = 1_000;
 const RESUMABLE: ReadonlySet<RunState> = new Set<RunState>(["paused", "interrupted", "failed"]);
-const NEEDS_SECRET = "The server was restarted. Enter the password or the API key again to continue.";
+const NEEDS_SECRET = say`The server was restarted. Enter the password or the API key again to continue.`;
 
 /** Begins, lists, and ends imports. */
 export class ImportService {
@@ -55,6 +55,8 @@ export class ImportService {
   readonly #queue: FairQueue;
   /** By row id. */
   readonly #active = new Map<number, ActiveRun>();
+  /** Accounts whose import is about to begin. */
+  readonly #starting = new Set<number>();
   /** Passwords and keys of runs that may continue, by row id. */
   readonly #secrets = new Map<number, string>();
   #isClosed = false;
@@ -88,10 +90,15 @@ export class ImportService {
    */
   async start(newRun: NewImport, secret: string | undefined): Promise<ImportRun> {
     const { runs: rows, writer, clock } = this.#options;
-    this.#rejectSecond(newRun.accountId);
-    const run = await openRun({ rows, writer, clock }, { ...newRun, state: "waiting" });
-    this.#rejectSecond(newRun.accountId);
-    return this.#restart(run, secret);
+    const { accountId } = newRun;
+    this.#rejectSecond(accountId);
+    this.#starting.add(accountId);
+    try {
+      const run = await openRun({ rows, writer, clock }, { ...newRun, state: "waiting" });
+      return await this.#restart(run, secret);
+    } finally {
+      this.#starting.delete(accountId);
+    }
   }
 
   /** A run of the account. @throws AppError not_found */
@@ -132,8 +139,9 @@ export class ImportService {
     return request.url !== undefined && !this.#secrets.has(id);
   }
 
-  /** Pauses a run. @throws AppError import_state if it does not wait or run here */
+  /** Pauses a run. @throws AppError import_state if it does not wait or run here, or the account did not start it */
   async pause(run: ImportRun): Promise<ImportRun> {
+    if (run.origin !== "account") rejectState(run, say`This import can't be paused in its present state.`);
     await this.#stop(
       this.#active.get(run.id) ?? rejectState(run, say`This import can't be paused in its present state.`),
       "paused",
@@ -141,9 +149,12 @@ export class ImportService {
     return this.getAny(run.publicId);
   }
 
-  /** Continues a run. @throws AppError import_state; invalid_field without the secret that it needs */
+  /**
+   * Continues a run. Not one of an administrator: its folder may have files of another person by now.
+   * @throws AppError import_state; invalid_field without the secret that it needs
+   */
   async resume(run: ImportRun, secret: string | undefined): Promise<ImportRun> {
-    if (!RESUMABLE.has(run.state) || run.origin === "command")
+    if (!RESUMABLE.has(run.state) || run.origin !== "account")
       rejectState(run, say`This import can't be resumed in its present state.`);
     this.#rejectSecond(run.accountId);
     return this.#restart(run, secret);
@@ -175,7 +186,7 @@ export class ImportService {
   /** @throws AppError import_state */
   #rejectSecond(accountId: number): void {
     const hasActive = [...this.#active.values()].some(({ run }) => run.accountId === accountId);
-    if (!hasActive && !this.#isClosed) return;
+    if (!hasActive && !this.#starting.has(accountId) && !this.#isClosed) return;
     throw new AppError("import_state", say`Another import of this account is running. Wait until it has ended.`);
   }
 
@@ -188,7 +199,7 @@ export class ImportService {
     await writer.run(() => {
       // It may run already.
       if (waiting.isWaiting())
-        runs.change(run.id, { state: "waiting", message: null, counts: newCounts() }, clock.nowMs());
+        runs.change(run.id, { state: "waiting", message: null, counts: continuedCounts(run.counts) }, clock.nowMs());
     });
     return this.getAny(run.publicId);
   }
@@ -203,47 +214,56 @@ export class ImportService {
       return this.#run(run, controller);
     };
     active.done = this.#queue
-      .run(String(run.accountId), work, tooMany)
+      .run(String(run.accountId), work, tooMany, controller.signal)
       .catch((error: unknown) => this.#fail(run, error))
       .finally(() => {
         isWaiting = false;
         this.#active.delete(run.id);
+        const state = this.#options.runs.findById(run.id)?.state;
+        if (state === undefined || !RESUMABLE.has(state)) this.#secrets.delete(run.id);
       });
     return { isWaiting: () => isWaiting };
   }
 
   async #run(run: ImportRun, controller: AbortController): Promise<void> {
-    const { importer, users, log, runs: rows } = this.#options;
+    const { importer, log, runs: rows } = this.#options;
     const { signal } = controller;
     if (signal.aborted) return this.#fail(run, signal.reason, signal);
-    const user = users.findById(run.accountId);
-    if (user === undefined || !mayImport(user)) return this.#fail(run, new RunStop("canceled"));
-    const recorded = new RecordedRun({ ...this.#options, rows }, run, this.#accountWatch(run, controller));
+    const user = this.#findImporter(run);
+    if (user === undefined) return this.#fail(run, new RunStop("canceled"));
+    const confirm = () => {
+      if (this.#findImporter(run) !== undefined) return;
+      controller.abort(new RunStop("canceled"));
+      signal.throwIfAborted();
+    };
     let source: ImportSource | undefined;
+    let watch: ReturnType<typeof setInterval> | undefined;
     try {
       source = await openSource(this.#options, user, run, this.#secrets.get(run.id));
-    } catch (error) {
-      return this.#fail(run, error, signal);
-    }
-    try {
+      // Also while a long file is read, and nothing is written.
+      watch = setInterval(() => {
+        if (this.#findImporter(run) === undefined) controller.abort(new RunStop("canceled"));
+      }, CHECK_MS);
       const { folder, restoresDeleted } = run.request;
       const request = { user, source, folder, restoresDeleted, isDryRun: false, hasOtherServer: false, isGentle: true };
-      const { state } = await conductRun(importer, recorded, { ...request, signal }, log);
-      if (state === "completed") this.#secrets.delete(run.id);
+      await conductRun(
+        importer,
+        new RecordedRun({ ...this.#options, rows }, run),
+        { ...request, signal, confirm },
+        log,
+      );
+    } catch (error) {
+      await this.#fail(run, error, signal);
     } finally {
-      await source.close();
+      clearInterval(watch);
+      await source?.close();
     }
   }
 
-  /** Returns a function that ends the run, at most a second after its account was disabled or deleted. */
-  #accountWatch(run: ImportRun, controller: AbortController): () => void {
-    let nextMs = performance.now() + CHECK_MS;
-    return () => {
-      if (performance.now() < nextMs) return;
-      nextMs = performance.now() + CHECK_MS;
-      const user = this.#options.users.findById(run.accountId);
-      if (user === undefined || !mayImport(user)) controller.abort(new RunStop("canceled"));
-    };
+  /** The account of a run; undefined if it was deleted or disabled, or may not change files. */
+  #findImporter({ accountId }: ImportRun): User | undefined {
+    const user = this.#options.users.findById(accountId);
+    return user !== undefined && mayImport(user) ? user : undefined;
   }
 
   /** Records a run that ended before it began. */
@@ -275,6 +295,10 @@ function mayImport({ disabledAtMs, role }: User): boolean {
 
 /** @throws AppError import_state */
 function rejectState({ state, origin }: ImportRun, what: Message): never {
-  const message = origin === "command" ? say`${what} It was started by a command: stop or repeat that.` : what;
+  const message = {
+    account: what,
+    administrator: say`${what} An administrator started it: ask them to start it again.`,
+    command: say`${what} It was started by a command: stop or repeat that.`,
+  }[origin];
   throw new AppError("import_state", message, { state });
 }

@@ -1,4 +1,5 @@
 /** What an import from another system reads: a source offers files, albums, and what it can't offer. */
+import type { Message } from "../../../translations/say.ts";
 
 /** The systems that files are imported from. */
 export const SOURCE_KINDS = ["takeout", "nextcloud", "immich"] as const;
@@ -53,6 +54,9 @@ export interface SourceFile {
   readonly open: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
+/** Longer descriptions are cut. */
+export const DESCRIPTION_BYTES_MAX = 32 * 1024;
+
 /** What a source knows of a file; absent if it doesn't. */
 export interface SourceDetails {
   /** ISO 8601, with an offset if the source knows it. */
@@ -80,7 +84,7 @@ export interface LeftOut {
   /** How many of the same kind, if it stands for several. */
   readonly count?: number;
   /** A sentence for the report: what it is, and what to do about it. */
-  readonly message: string;
+  readonly message: Message;
 }
 
 /** Why something is not imported. */
@@ -100,8 +104,12 @@ export class SourceError extends Error {
   /** Whether a later attempt may succeed: a busy server, a lost connection. */
   readonly isTemporary: boolean;
 
-  constructor(message: string, isTemporary: boolean, options?: ErrorOptions) {
-    super(message, options);
+  constructor(
+    readonly text: Message,
+    isTemporary: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(text.english, options);
     this.isTemporary = isTemporary;
   }
 }

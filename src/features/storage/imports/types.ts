@@ -1,4 +1,5 @@
 /** The nouns of imports from other systems. Times are milliseconds since 1970 UTC. */
+import type { Message } from "../../../translations/say.ts";
 import type { LeftOutReason, SourceKind } from "./source.ts";
 
 /** Why a file was not imported, or only in part. */
@@ -24,7 +25,7 @@ export interface ImportProblem {
   readonly name: string;
   readonly reason: ImportProblemReason;
   /** What happened, then what to do. */
-  readonly message: string;
+  readonly message: Message;
 }
 
 /** Counts of an import. */
@@ -64,6 +65,18 @@ export function newCounts(): ImportCounts {
     deleted: 0,
     problems: {},
   };
+}
+
+/** The counts of a run that continues: what it has imported counts, and everything is found again. */
+export function continuedCounts({
+  total,
+  totalBytes,
+  imported,
+  importedBytes,
+  updated,
+  merged,
+}: ImportCounts): ImportCounts {
+  return { ...newCounts(), total, totalBytes, imported, importedBytes, updated, merged };
 }
 
 /** The number of all problems. */
@@ -115,7 +128,7 @@ export interface ImportRun {
   readonly request: RunRequest;
   readonly state: RunState;
   /** Why it stopped; null if it did not. */
-  readonly message: string | null;
+  readonly message: Message | null;
   readonly counts: ImportCounts;
   readonly createdAtMs: number;
   readonly changedAtMs: number;

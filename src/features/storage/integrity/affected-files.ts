@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 interface AffectedBlob {
   files: number;
   /** Names of some of its files. */
-  readonly names: string[];
+  readonly names: [string, ...string[]];
 }
 
 /** A report of new findings: one part for administrators, one for each owner. */
@@ -56,10 +56,7 @@ export class AffectedFiles {
     for (const { id, digest } of unreported) {
       this.#markReported.run(id, nowMs);
       for (const { accountId, name } of digest === null ? [] : this.#files.all(digest)) {
-        const affected = owners.get(accountId) ?? { files: 0, names: [] };
-        affected.files++;
-        if (affected.names.length < NAMES_MAX) affected.names.push(name);
-        owners.set(accountId, affected);
+        owners.set(accountId, addFile(owners.get(accountId), name));
       }
     }
     return {
@@ -69,4 +66,11 @@ export class AffectedFiles {
       owners,
     };
   }
+}
+
+function addFile(affected: AffectedBlob | undefined, name: string): AffectedBlob {
+  if (affected === undefined) return { files: 1, names: [name] };
+  affected.files++;
+  if (affected.names.length < NAMES_MAX) affected.names.push(name);
+  return affected;
 }

@@ -72,9 +72,15 @@ test.each([
 });
 
 test("products in several languages", () => {
-  expect(["Google Photos", "Google Fotos", "Google Фото", "Google フォト"].map(kindOfProduct)).toEqual(
+  expect(["Google Photos", "Google Fotos", "Google Фото", "Google フォト"].map((name) => kindOfProduct(name))).toEqual(
     Array.from({ length: 4 }, () => "photos"),
   );
-  expect(["Drive", "Диск", "Google Drive"].map(kindOfProduct)).toEqual(["drive", "drive", "drive"]);
-  expect(["Keep", "Google Chat", "Mail"].map(kindOfProduct)).toEqual(["other", "other", "other"]);
+  expect(["Drive", "Диск", "Google Drive"].map((name) => kindOfProduct(name))).toEqual(["drive", "drive", "drive"]);
+  expect(["Keep", "Google Chat", "Mail"].map((name) => kindOfProduct(name))).toEqual(["other", "other", "other"]);
+  // All photos of these people were left out.
+  for (const name of ["Zdjęcia Google", "Fotky Google", "Google Fotoğraflar"])
+    expect(kindOfProduct(name)).toBe("photos");
+  expect(kindOfProduct("Dysk Google")).toBe("drive");
+  expect(kindOfProduct("A new name", "Photos from 2019")).toBe("photos");
+  expect(kindOfProduct("A new name", "Something")).toBe("other");
 });

@@ -86,13 +86,13 @@ function ServerCard({ health }: { readonly health: Health }) {
           [
             text.queues,
             waiting.length === 0
-              ? text.none
+              ? text.queuesEmpty
               : waiting.map(([name, count]) => `${name}: ${formatNumber(count)}`).join(", "),
           ],
           [
             text.failedJobs,
             health.failedJobs.length === 0
-              ? text.none
+              ? text.noFailedJobs
               : health.failedJobs.map(({ name }) => jobsText.names(name)).join(", "),
           ],
         ]}
@@ -134,6 +134,6 @@ function listBucketDetails(bucket: Health["bucket"]): [string, string][] {
   const { isUp, since, waiting } = bucket;
   return [
     [text.bucket, isUp ? text.bucketUp : text.bucketDown({ since: since === null ? "" : formatDateTime(since) })],
-    [text.bucketWaiting, waiting === 0 ? text.none : text.bucketWaitingValue({ n: waiting })],
+    [text.bucketWaiting, waiting === 0 ? text.bucketWaitingNone : text.bucketWaitingValue({ n: waiting })],
   ];
 }

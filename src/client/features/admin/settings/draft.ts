@@ -1,6 +1,6 @@
 /** What a person has typed into the form of settings, and how it becomes values of the API. */
 import type { ResponseData } from "../../../api/generated.ts";
-import { locale } from "../../../base/format.ts";
+import { formatNumber, locale } from "../../../base/format.ts";
 
 /** A setting of GET /api/admin/settings. */
 export type EditableSetting = ResponseData["GET /api/admin/settings"]["settings"][number];
@@ -38,10 +38,28 @@ export function unitOf({ key, unit, value }: EditableSetting): DisplayUnit | und
 }
 
 /** The name of a unit in the language of the page: `GB`, `days`. */
-export function nameOfUnit({ name }: DisplayUnit): string {
+export function nameOfUnit(unit: DisplayUnit): string {
+  return (
+    unitFormat(unit)
+      .formatToParts(2)
+      .find(({ type }) => type === "unit")?.value ?? unit.name
+  );
+}
+
+/** A number in base units as people read it: `20 GB`, `1 day`. */
+export function formatInUnit(n: number, unit: DisplayUnit | undefined): string {
+  return unit === undefined ? formatNumber(n) : unitFormat(unit).format(n / unit.factor);
+}
+
+function unitFormat({ name }: DisplayUnit): Intl.NumberFormat {
   const unitDisplay = name === "day" ? "long" : "short";
-  const parts = new Intl.NumberFormat(locale(), { style: "unit", unit: name, unitDisplay }).formatToParts(2);
-  return parts.find(({ type }) => type === "unit")?.value ?? name;
+  return new Intl.NumberFormat(locale(), { style: "unit", unit: name, unitDisplay });
+}
+
+/** What the language of the page writes between a number and its fraction. */
+function decimalSeparator(): string {
+  const parts = new Intl.NumberFormat(locale()).formatToParts(1.5);
+  return parts.find(({ type }) => type === "decimal")?.value ?? ".";
 }
 
 /** The last part of a key: `quota` of `plans.free.quota`. */
@@ -52,11 +70,10 @@ export function nameOf(key: string): string {
 /** A value of a setting as it is typed. */
 export function toDraft(setting: EditableSetting, value: EditableSetting["value"] = setting.value): Draft {
   const isNone = value === null;
+  if (typeof value !== "number") return { typed: isNone ? "" : String(value), isNone, isReset: false };
   const unit = unitOf(setting);
-  if (typeof value === "number" && unit !== undefined) {
-    return { typed: String(Math.round((value / unit.factor) * 1000) / 1000), isNone, isReset: false };
-  }
-  return { typed: isNone ? "" : String(value), isNone, isReset: false };
+  const number = unit === undefined ? value : Math.round((value / unit.factor) * 1000) / 1000;
+  return { typed: String(number).replace(".", decimalSeparator()), isNone, isReset: false };
 }
 
 /** Whether the draft differs from the value now. */
@@ -68,7 +85,10 @@ export function isChanged(setting: EditableSetting, draft: Draft): boolean {
 
 /** The number that a draft means, in base units; undefined if it is no number. */
 export function numberOf(setting: EditableSetting, { typed }: Draft): number | undefined {
-  const plain = typed.trim().replace(",", ".");
+  const separator = decimalSeparator();
+  // `1,000` is a thousand in some languages, and one in others. Neither is guessed.
+  if (/^\d{1,3}[.,]\d{3}$/.test(typed.trim()) && !typed.includes(separator)) return undefined;
+  const plain = typed.trim().replace(separator, ".").replace(",", ".");
   const number = Number(plain);
   if (plain === "" || !Number.isFinite(number)) return undefined;
   const factor = unitOf(setting)?.factor;

@@ -5,8 +5,16 @@ import { Select } from "../../../ui/select.tsx";
 import { Switch } from "../../../ui/switch.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { formatNumber } from "../../../base/format.ts";
-import { text as adminText } from "../text.ts";
-import { type Draft, type EditableSetting, nameOf, numberOf, toDraft, nameOfUnit, unitOf } from "./draft.ts";
+import {
+  type Draft,
+  type EditableSetting,
+  formatInUnit,
+  nameOf,
+  numberOf,
+  toDraft,
+  nameOfUnit,
+  unitOf,
+} from "./draft.ts";
 import { text } from "./text.ts";
 
 /** Props of {@link SettingField}. */
@@ -132,14 +140,14 @@ function fixedText(source: string): string {
 
 function defaultOf(setting: EditableSetting): string {
   const draft = toDraft(setting, setting.default);
-  if (draft.isNone) return setting.kind === "text" ? adminText.none : text.noLimit;
+  if (draft.isNone) return setting.kind === "text" ? text.notSet : text.noLimit;
   if (setting.kind === "choice") {
     return setting.key === "defaultPlan"
       ? planName(draft.typed)
       : text.choices(`${setting.key}.${draft.typed}`, draft.typed);
   }
   if (setting.kind === "toggle" || setting.kind === "text") return setting.defaultText;
-  return [formatNumber(Number(draft.typed)), unitOf(setting)?.name].filter(Boolean).join(" ");
+  return formatInUnit(Number(setting.default), unitOf(setting));
 }
 
 /** What is wrong with a number. The server has the last word. */

@@ -80,6 +80,7 @@ export const text = defineText("admin-settings", {
   showRates: "Limits for each kind of request",
   inUnit: "{label} ({unit})",
   noLimit: "No limit",
+  notSet: "Not set",
   fixedByFile: "Set in larder.toml",
   fixedBy: "Set by {source}",
   defaultIs: "Default: {value}",

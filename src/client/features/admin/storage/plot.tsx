@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type uPlot from "uplot";
 import { useTheme } from "../../../base/theme.ts";
 import { loadScript } from "../../../ui/lazy-part.ts";
-import { formatNumber } from "../../../base/format.ts";
+import { formatNumber, locale } from "../../../base/format.ts";
 import { text } from "../text.ts";
 
 /** A line of a plot: a value for each day; null if unknown. */
@@ -164,7 +164,7 @@ function colorOf(host: HTMLElement, name: string): string {
 }
 
 function dayName(seconds: number, hasYear: boolean): string {
-  return new Date(seconds * 1000).toLocaleDateString(document.documentElement.lang || "en", {
+  return new Date(seconds * 1000).toLocaleDateString(locale(), {
     ...(hasYear ? { year: "numeric" } : { day: "numeric" }),
     month: "short",
     timeZone: "UTC",

@@ -7,6 +7,7 @@ import {
   type ImportRun,
   isActive,
   isCancelable,
+  isPausable,
   isResumable,
   progressOf,
 } from "../../../entries/imports/states.ts";
@@ -22,7 +23,7 @@ import { text } from "./text.ts";
 
 /** The progress of an import, what can be done with it, and its result. */
 export function RunDetails({ run }: { readonly run: ImportRun }) {
-  const isOpen = isActive(run) || isResumable(run);
+  const isOpen = isActive(run) || isCancelable(run);
   return (
     <div className="flex flex-col gap-4">
       {run.message !== null && (
@@ -94,7 +95,7 @@ function Actions({ run }: { readonly run: ImportRun }) {
           {text.resume}
         </Button>
       )}
-      {isActive(run) && isCancelable(run) && (
+      {isPausable(run) && (
         <Button icon={Pause} busy={pause.isPending} onClick={() => pause.mutate()}>
           {text.pause}
         </Button>

@@ -18,7 +18,7 @@ export async function remove(services: WebDavServices, { request, principal }: D
       say`This folder can't be deleted. To remove a share from it, leave the share in the web app.`,
     );
   if (resource.kind !== "item") throw notThere();
-  if (resource.isRoot) throw new WebDavError(403, say`The top folder can't be deleted.`);
+  if (resource.isRoot) throw new WebDavError(403, say`The root folder can't be deleted.`);
   requireWrite(resource);
   if (isShareTop(resource))
     throw new WebDavError(403, say`Only the owner can delete a shared item. To stop using it, leave the share.`);

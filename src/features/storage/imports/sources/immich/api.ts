@@ -2,6 +2,7 @@ import { SourceError } from "../../source.ts";
 import { StatusError } from "../server/failures.ts";
 import { JsonFields, objectsOf } from "../server/json-fields.ts";
 import type { ServerClient } from "../server/server-client.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** The conditions of a search for assets. */
 export type SearchQuery = Readonly<Record<string, string | boolean | readonly string[]>>;
@@ -18,7 +19,10 @@ export const PERMISSIONS = [
 
 /** Paths of pages, and of the API. */
 const BELOW_ROOT = /\/(?:api|albums|auth|explore|map|photos|places|sharing|user-settings)(?:\/.*)?$/;
-const PAGE_SIZE = 1_000;
+/** Half a megabyte, which is parsed at once. */
+const PAGE_SIZE = 500;
+/** Photos in all lists together: their IDs are in memory. */
+const LISTED_MAX = 2_000_000;
 /** The oldest version whose API is known to fit. */
 const OLDEST: readonly [number, number] = [1, 118];
 
@@ -27,6 +31,7 @@ export class ImmichApi {
   readonly #client: ServerClient;
   readonly #root: URL;
   #version: readonly [number, number] = OLDEST;
+  #listed = 0;
 
   constructor(client: ServerClient) {
     this.#client = client;
@@ -42,13 +47,13 @@ export class ImmichApi {
       response = await this.#client.readJson(this.#url(endpoint), endpoint, { signal, attempts: 2 });
     } catch (error) {
       if (!(error instanceof SourceError) || error.isTemporary || !isNotFound(error)) throw error;
-      const message = `No Immich of version ${OLDEST.join(".")} or newer is at this address. Check it, or update Immich.`;
+      const message = say`No Immich of version ${OLDEST.join(".")} or newer is at this address. Check it, or update Immich.`;
       throw new SourceError(message, false);
     }
     const fields = new JsonFields(response, endpoint);
     this.#version = [fields.number("major"), fields.number("minor")];
     if (this.isAtLeast(...OLDEST)) return;
-    const message = `This Immich has version ${this.#version.join(".")}. Update it to ${OLDEST.join(".")} or newer.`;
+    const message = say`This Immich has version ${this.#version.join(".")}. Update it to ${OLDEST.join(".")} or newer.`;
     throw new SourceError(message, false);
   }
 
@@ -118,6 +123,8 @@ export class ImmichApi {
       const response = await this.#read(endpoint, request);
       const assets = new JsonFields(response, endpoint).object("assets");
       const items = assets.objects("items");
+      this.#listed += items.length;
+      if (this.#listed > LISTED_MAX) throw new SourceError(say`The server lists too many photos.`, false);
       if (items.length > 0) yield items;
       const next = Number(assets.optionalString("nextPage"));
       page = items.length > 0 && next > page ? next : undefined;
@@ -138,7 +145,7 @@ export class ImmichApi {
       return await this.#client.readJson(this.#url(endpoint), endpoint.replace(/\?.*/, ""), request);
     } catch (error) {
       if (!(error instanceof StatusError) || error.status !== 403) throw error;
-      const message = `The API key may not read ${endpoint.replace(/\?.*/, "")}. Create one with these permissions: ${PERMISSIONS.join(", ")}.`;
+      const message = say`The API key may not read ${endpoint.replace(/\?.*/, "")}. Create one with these permissions: ${PERMISSIONS.join(", ")}.`;
       throw new SourceError(message, false);
     }
   }

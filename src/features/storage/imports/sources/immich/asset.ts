@@ -29,6 +29,8 @@ export interface Asset {
 }
 
 const SHA1_BYTES = 20;
+/** Longer names are cut. */
+const NAME_CHARACTERS_MAX = 500;
 const MINUTE_MS = 60_000;
 const OFFSET_MS_MAX = 14 * 60 * MINUTE_MS;
 
@@ -39,7 +41,7 @@ export function toAsset(fields: JsonFields): Asset {
   const modifiedMs = Date.parse(fields.string("fileModifiedAt"));
   const originalPath = fields.optionalString("originalPath");
   return {
-    id: fields.string("id"),
+    id: fields.id("id"),
     ownerId: fields.string("ownerId"),
     fileName: fileNameOf(fields.string("originalFileName"), originalPath),
     checksum: toChecksum(fields.optionalString("checksum"), originalPath),
@@ -59,8 +61,9 @@ export function toAsset(fields: JsonFields): Asset {
 
 /** Old versions have names without an extension. */
 function fileNameOf(name: string, originalPath: string | undefined): string {
-  const extension = extensionOf(originalPath ?? "");
-  return extensionOf(name) === "" ? name + extension : name;
+  const extension = extensionOf(name);
+  const stem = name.slice(0, name.length - extension.length).slice(0, NAME_CHARACTERS_MAX);
+  return stem + (extension === "" ? extensionOf(originalPath ?? "") : extension);
 }
 
 /** The extension of a name or path, with its dot; empty if it has none. */

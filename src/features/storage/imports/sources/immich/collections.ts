@@ -2,6 +2,7 @@
 import type { LeftOut, SourceAlbum } from "../../source.ts";
 import type { JsonFields } from "../server/json-fields.ts";
 import type { ImmichApi, SearchQuery } from "./api.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** Albums and tags. Memory: the IDs of the photos that are in one. */
 export interface Collections {
@@ -57,11 +58,11 @@ function describeAlbum(fields: JsonFields, userId: string, own: number): LeftOut
   const leftOut: LeftOut[] = [];
   const others = (fields.optionalNumber("assetCount") ?? 0) - own;
   if (others > 0 && (fields.isTrue("shared") || ownerOf(fields) !== userId)) {
-    const message = "Photos of other people in this album. Only your own are imported.";
+    const message = say`Photos of other people in this album. Only your own are imported.`;
     leftOut.push({ name, reason: "unsupported", count: others, message });
   }
   if (fields.isTrue("shared") && ownerOf(fields) === userId) {
-    const message = "The album is shared. The share is not imported: share the album again in Larder.";
+    const message = say`The album is shared. The share is not imported: share the album again in Larder.`;
     leftOut.push({ name, reason: "unsupported", message });
   }
   return leftOut;
@@ -76,13 +77,13 @@ async function listOwnAssets(
   const id = album.string("id");
   if (api.isAtLeast(1, 135)) return searchIds(api, { albumIds: [id] }, userId, signal);
   const assets = (await api.album(id, signal)).objects("assets");
-  return assets.filter((asset) => asset.string("ownerId") === userId).map((asset) => asset.string("id"));
+  return assets.filter((asset) => asset.string("ownerId") === userId).map((asset) => asset.id("id"));
 }
 
 async function searchIds(api: ImmichApi, query: SearchQuery, userId: string, signal: AbortSignal): Promise<string[]> {
   const ids: string[] = [];
   for await (const assets of api.search({ ...query, withStacked: true }, signal)) {
-    for (const asset of assets) if (asset.string("ownerId") === userId) ids.push(asset.string("id"));
+    for (const asset of assets) if (asset.string("ownerId") === userId) ids.push(asset.id("id"));
   }
   return ids;
 }
@@ -101,7 +102,7 @@ async function readTags(api: ImmichApi, userId: string, signal: AbortSignal) {
 
 function describeUnreadTags(count: number): LeftOut[] {
   if (count === 0) return [];
-  const message = "Tags are imported from Immich 1.135 and newer. Update Immich, and import again.";
+  const message = say`Tags are imported from Immich 1.135 and newer. Update Immich, and import again.`;
   return [{ name: "Tags", reason: "unsupported", count, message }];
 }
 

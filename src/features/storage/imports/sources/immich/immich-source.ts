@@ -7,6 +7,7 @@ import { type Asset, extensionOf, toAsset } from "./asset.ts";
 import { type Collections, readCollections } from "./collections.ts";
 import { LeftOutCounts } from "./left-out-counts.ts";
 import { UniquePaths } from "./unique-paths.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** Options of {@link ImmichSource}. */
 export interface ImmichSourceOptions extends Pick<ServerClientOptions, "clock" | "backoff"> {
@@ -27,8 +28,7 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-const REJECTION =
-  "Immich rejected the API key. In Immich, open the account settings, select API Keys, and create a new one.";
+const REJECTION = say`Immich rejected the API key. In Immich, open the account settings, select API Keys, and create a new one.`;
 
 /** The photos and videos of an account of an Immich server. */
 export class ImmichSource implements ImportSource {
@@ -98,7 +98,7 @@ export class ImmichSource implements ImportSource {
     const { collections, counts, paths } = reading;
     counts.note(asset);
     if (asset.isOffline) {
-      const message = "Immich can't find the file: it is on a disk that is not connected.";
+      const message = say`Immich can't find the file: it is on a disk that is not connected.`;
       yield leftOutEntry({ name: `${asset.month}/${asset.fileName}`, reason: "unreadable", message });
       return;
     }
@@ -110,7 +110,7 @@ export class ImmichSource implements ImportSource {
     const details = { ...asset.details, ...(tags && { tags }), ...(albums && { albums }) };
     yield { type: "file", file: this.#toFile(asset, path, details) };
     if (video instanceof SourceError) {
-      const message = `The video of this live photo is missing: ${video.message}`;
+      const message = say`The video of this live photo is missing: ${video.text}`;
       yield leftOutEntry({ name: path, reason: "unreadable", message });
     } else if (video !== undefined) {
       const { capturedAt, location } = asset.details;
@@ -153,25 +153,25 @@ export class ImmichSource implements ImportSource {
         name: "Trash",
         reason: "trashed",
         count: trashed,
-        message: "Photos in the trash are not imported. Restore in Immich what you need.",
+        message: say`Photos in the trash are not imported. Restore in Immich what you need.`,
       },
       {
         name: "Archive",
         reason: "unsupported",
         count: archived,
-        message: "Larder has no archive. Archived photos are imported, and shown with all others.",
+        message: say`Larder has no archive. Archived photos are imported, and shown with all others.`,
       },
       {
         name: "People",
         reason: "unsupported",
         count: people,
-        message: "Larder does not recognize faces. The names of people are not imported.",
+        message: say`Larder does not recognize faces. The names of people are not imported.`,
       },
     ];
     const locked: LeftOut = {
       name: "Locked folder",
       reason: "unsupported",
-      message: "An API key can't read the locked folder. Move photos out of it before the import, if it has any.",
+      message: say`An API key can't read the locked folder. Move photos out of it before the import, if it has any.`,
     };
     return [...rest.filter(({ count }) => count > 0), ...(isNewer ? [locked] : [])];
   }

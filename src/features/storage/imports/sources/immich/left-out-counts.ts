@@ -1,3 +1,4 @@
+import { type Message, say } from "../../../../../translations/say.ts";
 import type { LeftOut } from "../../source.ts";
 import type { Asset } from "./asset.ts";
 
@@ -29,26 +30,26 @@ export class LeftOutCounts {
 
   /** Call this when all assets were listed. */
   list(): LeftOut[] {
-    const counted: (readonly [string, LeftOut["reason"], number, string])[] = [
+    const counted: (readonly [string, LeftOut["reason"], number, Message])[] = [
       [
         "Photos of partners",
         "unsupported",
         this.ofPartners,
-        "Partners share them with you. They are not imported: your partner can import them.",
+        say`Partners share them with you. They are not imported: your partner can import them.`,
       ],
-      ["Stacks", "unsupported", this.#inStacks, "The photos of stacks are imported one by one."],
+      ["Stacks", "unsupported", this.#inStacks, say`The photos of stacks are imported one by one.`],
       [
         "Edits",
         "unsupported",
         this.#edited,
-        "Photos that were cropped or rotated in Immich are imported as they were before.",
+        say`Photos that were cropped or rotated in Immich are imported as they were before.`,
       ],
-      ["Ratings", "unsupported", this.#rated, "Larder has no stars for photos. Ratings are not imported."],
+      ["Ratings", "unsupported", this.#rated, say`Larder has no stars for photos. Ratings are not imported.`],
       [
         "Photos that Immich does not list",
         "unreadable",
         this.missing,
-        "Immich counts more photos than it lists: it has not finished reading them. Import again later.",
+        say`Immich counts more photos than it lists: it has not finished reading them. Import again later.`,
       ],
     ];
     return counted

@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import { promisify } from "node:util";
 import { SourceError } from "../../source.ts";
 import { describeCode } from "./files-folder.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** A file, as it was when its folder was listed. */
 export interface DiskFile {
@@ -87,15 +88,15 @@ async function openFile({ path }: DiskFile): Promise<number> {
     throw cannotRead(error);
   }
   await close(fd);
-  throw new SourceError("The file was replaced by a link. Links are not followed.", false);
+  throw new SourceError(say`The file was replaced by a link. Links are not followed.`, false);
 }
 
 function checkUnchanged(fd: number, file: DiskFile, readBytes: number): void {
   const isSame = readBytes === file.sizeBytes && Math.floor(fs.fstatSync(fd).mtimeMs) === file.modifiedMs;
   if (isSame) return;
-  throw new SourceError("The file changed while it was read. Import it again when no program writes to it.", false);
+  throw new SourceError(say`The file changed while it was read. Import it again when no program writes to it.`, false);
 }
 
 function cannotRead(error: unknown): SourceError {
-  return new SourceError(`The file can't be read: ${describeCode(error)}`, false, { cause: error });
+  return new SourceError(say`The file can't be read: ${describeCode(error)}`, false, { cause: error });
 }

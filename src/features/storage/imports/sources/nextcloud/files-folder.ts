@@ -3,6 +3,7 @@ import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../../../../lib/error.ts";
 import { type LeftOut, SourceError } from "../../source.ts";
+import { type Message, say } from "../../../../../translations/say.ts";
 
 /** A folder with the files of an account. */
 export interface FilesFolder {
@@ -24,7 +25,7 @@ export async function findFiles(chosen: string): Promise<FilesFolder> {
   const names = await list(path);
   const isDataFolder = names.includes(".ncdata") || names.includes(".ocdata");
   if (isDataFolder || names.some((name) => name.startsWith("appdata_"))) {
-    const message = "This is the data directory of all accounts. Choose the folder of one account in it.";
+    const message = say`This is the data directory of all accounts. Choose the folder of one account in it.`;
     throw new SourceError(message, false);
   }
   if (names.includes("files") && BESIDE_FILES.some((name) => names.includes(name))) {
@@ -45,19 +46,19 @@ export async function listElsewhere({ accountFolder }: FilesFolder): Promise<Lef
     {
       name: "Favorites, tags, shares, and comments",
       reason: "unsupported",
-      message: "They are in the database of Nextcloud. To import favorites and tags, import by WebDAV with --url.",
+      message: say`They are in the database of Nextcloud. To import favorites and tags, import by WebDAV with --url.`,
     },
   ];
   if (accountFolder === undefined) return leftOut;
-  const message = "Group folders, external storage, and what others share are not in this folder.";
+  const message = say`Group folders, external storage, and what others share are not in this folder.`;
   leftOut.push({ name: "Other storage", reason: "unsupported", message });
   const trashed = await count(join(accountFolder, "files_trashbin/files"));
   if (trashed > 0) {
-    const inTrash = "Files and folders in the trash are not imported. Restore in Nextcloud what you need.";
+    const inTrash = say`Files and folders in the trash are not imported. Restore there what you need.`;
     leftOut.push({ name: "Trash", reason: "trashed", count: trashed, message: inTrash });
   }
   if ((await count(join(accountFolder, "files_versions"))) > 0) {
-    const versions = "Earlier versions of files are not imported, only the current ones.";
+    const versions = say`Earlier versions of files are not imported, only the current ones.`;
     leftOut.push({ name: "Earlier versions", reason: "unsupported", message: versions });
   }
   return leftOut;
@@ -84,15 +85,15 @@ async function list(folder: string): Promise<string[]> {
 }
 
 function unreadable(error: unknown): SourceError {
-  return new SourceError(`The folder can't be read: ${describeCode(error)}`, false, { cause: error });
+  return new SourceError(say`The folder can't be read: ${describeCode(error)}`, false, { cause: error });
 }
 
 /** Why a file or folder on the disk can't be read: a sentence. */
-export function describeCode(error: unknown): string {
+export function describeCode(error: unknown): Message {
   const code = errorCode(error) ?? "unknown cause";
-  if (code === "ENOENT") return "It does not exist.";
-  if (code === "ENOTDIR") return "It is not a folder.";
-  if (code === "EACCES" || code === "EPERM") return "This user may not read it. Run the command as another user.";
-  if (code === "ELOOP") return "It is a symbolic link. Links are not followed.";
-  return `The disk reported ${code}.`;
+  if (code === "ENOENT") return say`It does not exist.`;
+  if (code === "ENOTDIR") return say`It is not a folder.`;
+  if (code === "EACCES" || code === "EPERM") return say`This user may not read it. Run the command as another user.`;
+  if (code === "ELOOP") return say`It is a symbolic link. Links are not followed.`;
+  return say`The disk reported ${code}.`;
 }

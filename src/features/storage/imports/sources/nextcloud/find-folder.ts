@@ -2,6 +2,7 @@ import { SourceError } from "../../source.ts";
 import { JsonFields } from "../server/json-fields.ts";
 import { StatusError } from "../server/failures.ts";
 import type { ServerClient } from "../server/server-client.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** A folder of a WebDAV server. */
 export interface DavFolder {
@@ -65,7 +66,7 @@ async function findInstallation(
   const status = await readStatus(response);
   if (status === undefined) return undefined;
   if (status.isTrue("maintenance")) {
-    throw new SourceError("The server is in maintenance mode. Try again later.", true);
+    throw new SourceError(say`The server is in maintenance mode. Try again later.`, true);
   }
   return { root: new URL(".", response.url) };
 }

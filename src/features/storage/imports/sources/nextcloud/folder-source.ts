@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { type ImportSource, type LeftOut, SourceError, type SourceEntry } from "../../source.ts";
 import { type DiskFile, isEncrypted, openDiskFile } from "./disk-file.ts";
 import { describeCode, findFiles, listElsewhere } from "./files-folder.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** Options of {@link NextcloudFolderSource}. */
 export interface NextcloudFolderSourceOptions {
@@ -16,8 +17,7 @@ type Walked =
   | { readonly type: "file"; readonly path: string; readonly file: DiskFile }
   | { readonly type: "leftOut"; readonly leftOut: LeftOut };
 
-const ENCRYPTED =
-  "The file is encrypted by Nextcloud. Decrypt all files with 'occ encryption:decrypt-all', or import by WebDAV with --url.";
+const ENCRYPTED = say`The file is encrypted by Nextcloud. Decrypt all files with 'occ encryption:decrypt-all', or import by WebDAV with --url.`;
 
 /** The files of an account of a Nextcloud or an ownCloud, read from its disk. Nothing is known of its database. */
 export class NextcloudFolderSource implements ImportSource {
@@ -71,7 +71,7 @@ async function* walk(top: string, signal: AbortSignal): AsyncGenerator<Walked> {
       if (entry.isDirectory()) below.push(path);
       else yield await examine(top, path);
     }
-    pending.push(...below.reverse());
+    for (const each of below.reverse()) pending.push(each);
   }
 }
 
@@ -82,7 +82,7 @@ async function listFolder(path: string): Promise<readonly Dirent[] | Unreadable>
     const entries = await readdir(path, { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    return { reason: "unreadable", message: `The folder can't be read: ${describeCode(error)}` };
+    return { reason: "unreadable", message: say`The folder can't be read: ${describeCode(error)}` };
   }
 }
 
@@ -90,7 +90,7 @@ async function examine(top: string, path: string): Promise<Walked> {
   const stats = await readStats(join(top, path));
   if ("message" in stats) return { type: "leftOut", leftOut: { name: path, ...stats } };
   if (!stats.isFile()) {
-    const kind = stats.isSymbolicLink() ? "A symbolic link: links are not followed." : "Not a file.";
+    const kind = stats.isSymbolicLink() ? say`A symbolic link: links are not followed.` : say`Not a file.`;
     return { type: "leftOut", leftOut: { name: path, reason: "unsupported", message: kind } };
   }
   const file = { path: join(top, path), sizeBytes: stats.size, modifiedMs: Math.floor(stats.mtimeMs) };
@@ -102,7 +102,7 @@ async function readStats(path: string): Promise<Stats | Unreadable> {
     return await lstat(path);
   } catch (error) {
     const isUndecodable = path.includes("\ufffd");
-    const message = isUndecodable ? "The name is not valid UTF-8. Rename the file." : describeCode(error);
+    const message = isUndecodable ? say`The name is not valid UTF-8. Rename the file.` : describeCode(error);
     return { reason: "unreadable", message };
   }
 }
@@ -110,14 +110,14 @@ async function readStats(path: string): Promise<Stats | Unreadable> {
 /** Why a file is not imported; undefined if it is. */
 async function whyLeftOut(file: DiskFile, name: string): Promise<LeftOut | undefined> {
   if (name.endsWith(".part")) {
-    const message = "An upload that was not finished. Nextcloud does not show it either.";
+    const message = say`An upload that was not finished. Nextcloud does not show it either.`;
     return { name, reason: "unreadable", message };
   }
   try {
     return (await isEncrypted(file)) ? { name, reason: "unreadable", message: ENCRYPTED } : undefined;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    return { name, reason: "unreadable", message: error.message };
+    return { name, reason: "unreadable", message: error.text };
   }
 }
 

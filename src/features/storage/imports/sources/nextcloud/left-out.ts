@@ -4,6 +4,7 @@ import { JsonFields } from "../server/json-fields.ts";
 import type { ServerClient } from "../server/server-client.ts";
 import type { NextcloudAccount } from "./find-folder.ts";
 import { listFolder } from "./list-folder.ts";
+import { say } from "../../../../../translations/say.ts";
 
 const SHARES_PATH = "ocs/v2.php/apps/files_sharing/api/v1/shares";
 /** Shared files and folders that are named in the report. */
@@ -18,10 +19,10 @@ export async function* listLeftOut(
   yield* (await ifOffered(() => listShares(client, account.root, signal))) ?? [];
   const trashed = await ifOffered(() => countTrash(client, account, signal));
   if (trashed !== undefined && trashed > 0) {
-    const message = "Files and folders in the trash are not imported. Restore there what you need.";
+    const message = say`Files and folders in the trash are not imported. Restore there what you need.`;
     yield { name: "Trash", reason: "trashed", count: trashed, message };
   }
-  const message = "Earlier versions of files are not imported, only the current ones.";
+  const message = say`Earlier versions of files are not imported, only the current ones.`;
   yield { name: "Earlier versions", reason: "unsupported", message };
 }
 
@@ -44,7 +45,7 @@ async function listShares(client: ServerClient, root: URL, signal: AbortSignal):
     const path = share.optionalString("path") ?? "A share without a path";
     counts.set(path, (counts.get(path) ?? 0) + 1);
   }
-  const message = "It is shared with others. The share is not imported: share it again in Larder.";
+  const message = say`It is shared with others. The share is not imported: share it again in Larder.`;
   const shares = [...counts].map(([name, count]): LeftOut => ({ name, reason: "unsupported", count, message }));
   if (shares.length <= NAMED_MAX) return shares;
   const rest: LeftOut = {

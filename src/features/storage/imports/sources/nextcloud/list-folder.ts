@@ -3,6 +3,7 @@ import { StatusError } from "../server/failures.ts";
 import type { ServerClient } from "../server/server-client.ts";
 import { type DavEntry, decodeSegment, PROPERTIES_REQUEST, toDavEntry } from "./dav-entry.ts";
 import type { DavResponse } from "./multistatus.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** A folder on the server. */
 export interface ListedFolder {
@@ -12,8 +13,9 @@ export interface ListedFolder {
   readonly members: readonly DavEntry[];
 }
 
-const LISTING_BYTES_MAX = 2 * 1024 * 1024 * 1024;
-const MEMBERS_MAX = 1_000_000;
+const MEMBERS_MAX = 200_000;
+/** 1,300 bytes for each of them. */
+const LISTING_BYTES_MAX = 256 * 1024 * 1024;
 
 interface FoundEntry {
   /** How many segments its path has. */
@@ -39,7 +41,7 @@ export function listFolder(client: ServerClient, folder: URL, signal: AbortSigna
     const { status, body } = response;
     if (status === 207) return separate(await readEntries(body, folder));
     await body.cancel();
-    throw new StatusError(status, `The server does not list this folder (status ${status}).`);
+    throw new StatusError(status, say`The server does not list this folder (status ${status}).`);
   });
 }
 
@@ -61,7 +63,7 @@ async function readEntries(body: ReadableStream<Uint8Array>, folder: URL): Promi
     sizeBytes += part.byteLength;
     add(parser.write(part));
     if (found.length > MEMBERS_MAX || sizeBytes > LISTING_BYTES_MAX) {
-      throw new SourceError(`A folder on the server has more than ${MEMBERS_MAX} files. Divide it first.`, false);
+      throw new SourceError(say`A folder on the server has more than ${MEMBERS_MAX} files. Divide it first.`, false);
     }
   }
   add(parser.finish());

@@ -1,6 +1,7 @@
 /** Reads the response of PROPFIND (RFC 4918, section 13) while it arrives. */
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { SourceError } from "../../source.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** A file or folder in a multistatus. */
 export interface DavResponse {
@@ -27,13 +28,16 @@ interface OpenProperty {
 const DAV = "DAV:";
 const DEPTH_MAX = 32;
 /** Characters of one file's properties. */
-const TEXT_LENGTH_MAX = 256 * 1024;
+const TEXT_LENGTH_MAX = 64 * 1024;
+/** Bytes in which no file ends: empty elements and long attributes need memory too. */
+const INCOMPLETE_BYTES_MAX = 1024 * 1024;
 
 /** Parses a multistatus. Each call of {@link write} returns the responses that became complete. */
 export class MultistatusParser {
   readonly #parser = new SaxesParser({ xmlns: true, position: false, defaultXMLVersion: "1.0", forceXMLVersion: true });
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
   #complete: DavResponse[] = [];
+  #incompleteBytes = 0;
   #depth = 0;
   #textLength = 0;
   #isMultistatus = false;
@@ -62,7 +66,10 @@ export class MultistatusParser {
 
   /** Adds the next bytes. @throws SourceError if they are no multistatus */
   write(bytes: Uint8Array): DavResponse[] {
-    return this.#parse(() => this.#decoder.decode(bytes, { stream: true }));
+    const responses = this.#parse(() => this.#decoder.decode(bytes, { stream: true }));
+    this.#incompleteBytes = responses.length > 0 ? 0 : this.#incompleteBytes + bytes.byteLength;
+    if (this.#incompleteBytes > INCOMPLETE_BYTES_MAX) throw notMultistatus();
+    return responses;
   }
 
   /** Ends the document. @throws SourceError if it is incomplete */
@@ -147,6 +154,6 @@ export class MultistatusParser {
 }
 
 function notMultistatus(cause?: unknown): SourceError {
-  const message = "The response of the server to PROPFIND is not the list of a WebDAV folder. Check the address.";
+  const message = say`The response of the server to PROPFIND is not the list of a WebDAV folder. Check the address.`;
   return new SourceError(message, false, { cause });
 }

@@ -7,6 +7,7 @@ import type { DavEntry } from "./dav-entry.ts";
 import { type DavFolder, findFolder } from "./find-folder.ts";
 import { listLeftOut } from "./left-out.ts";
 import { type ListedFolder, listFolder } from "./list-folder.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** Options of {@link NextcloudSource}. */
 export interface NextcloudSourceOptions extends Pick<ServerClientOptions, "clock" | "backoff"> {
@@ -27,10 +28,11 @@ interface PendingFolder {
   readonly level: number;
 }
 
-const REJECTION =
-  "The server rejected the user name or the password. In Nextcloud and ownCloud, open the settings, select Security, and create an app password.";
+const REJECTION = say`The server rejected the user name or the password. In Nextcloud and ownCloud, open the settings, select Security, and create an app password.`;
 /** Deeper folders exist only if a server lists a folder in itself. */
 const LEVELS_MAX = 200;
+/** Folders whose turn has not come: their addresses are in memory. */
+const PENDING_MAX = 1_000_000;
 
 /** The files of an account of a Nextcloud or an ownCloud, or of a folder of another WebDAV server. */
 export class NextcloudSource implements ImportSource {
@@ -69,7 +71,7 @@ export class NextcloudSource implements ImportSource {
     }
     yield* this.#walk(folder.url, top, signal);
     if (this.#comments > 0) {
-      const message = "Larder has no comments. Those on these files are not imported.";
+      const message = say`Larder has no comments. Those on these files are not imported.`;
       yield leftOutEntry({ name: "Comments", reason: "unsupported", count: this.#comments, message });
     }
   }
@@ -87,11 +89,11 @@ export class NextcloudSource implements ImportSource {
       if (!(error instanceof StatusError) || error.isTemporary) throw error;
       const hint =
         account === undefined
-          ? "Enter the address of your Nextcloud, or that of a WebDAV folder."
-          : "Enter the address of the server without a path, and check the user name.";
-      throw new SourceError(`No WebDAV folder is at this address (status ${error.status}). ${hint}`, false);
+          ? say`Enter the address of your Nextcloud, or that of a WebDAV folder.`
+          : say`Enter the address of the server without a path, and check the user name.`;
+      throw new SourceError(say`No WebDAV folder is at this address (status ${error.status}). ${hint}`, false);
     }
-    throw new SourceError("A file is at this address. Enter the address of the folder around it.", false);
+    throw new SourceError(say`A file is at this address. Enter the address of the folder around it.`, false);
   }
 
   /** Depth first, by name, the files of a folder before its folders. */
@@ -103,7 +105,7 @@ export class NextcloudSource implements ImportSource {
       // Sequentially: a folder's list is read when its turn has come, so that few are in memory.
       const listed = await this.#listBelow(folder, signal);
       if ("message" in listed) {
-        yield leftOutEntry({ name: folder.path, reason: "unreadable", message: listed.message });
+        yield leftOutEntry({ name: folder.path, reason: "unreadable", message: listed.text });
       } else yield* this.#walkFolder(folder, listed, pending);
     }
   }
@@ -132,7 +134,9 @@ export class NextcloudSource implements ImportSource {
         below.push({ url: addressOf(`${member.segment}/`, folder.url), path, level: folder.level + 1 });
       } else yield { type: "file", file: this.#toFile(member, path, addressOf(member.segment, folder.url)) };
     }
-    pending.push(...below.reverse());
+    if (pending.length + below.length > PENDING_MAX)
+      throw new SourceError(say`The server lists too many folders.`, false);
+    for (const each of below.reverse()) pending.push(each);
   }
 
   #toFile(entry: DavEntry, path: string, url: URL): SourceFile {
@@ -166,21 +170,20 @@ function leftOutEntry(leftOut: LeftOut): SourceEntry {
 /** Why a file or folder is not imported; undefined if it is. */
 function whyLeftOut({ isFolder, isReceived, isEndToEndEncrypted }: DavEntry, name: string, level: number) {
   if (isReceived) {
-    const message = "Someone else shares it with you. It is not imported: its owner can import it.";
+    const message = say`Someone else shares it with you. It is not imported: its owner can import it.`;
     return { name, reason: "unsupported", message } as const;
   }
   if (isEndToEndEncrypted) {
-    const message =
-      "End-to-end encrypted: only the apps of Nextcloud can read it. Move its files to another folder first.";
+    const message = say`End-to-end encrypted: only the apps of Nextcloud can read it. Move its files to another folder first.`;
     return { name, reason: "unsupported", message } as const;
   }
   if (!isFolder || level < LEVELS_MAX) return undefined;
-  const message = `The folder is more than ${LEVELS_MAX} levels deep. Move it to a higher level.`;
+  const message = say`The folder is more than ${LEVELS_MAX} levels deep. Move it to a higher level.`;
   return { name, reason: "unreadable", message } as const;
 }
 
 function marksOf(name: string): LeftOut {
-  const message = "The folder is a favorite or has tags. They are imported only for files.";
+  const message = say`The folder is a favorite or has tags. They are imported only for files.`;
   return { name, reason: "unsupported", message };
 }
 

@@ -2,6 +2,7 @@ import { OutboundError } from "../../../../../net/outbound-error.ts";
 import { SourceError } from "../../source.ts";
 import { describeFailure, StatusError } from "./failures.ts";
 import type { ServerClient, ServerResponse } from "./server-client.ts";
+import { type Message, say } from "../../../../../translations/say.ts";
 
 /** What is known of a file before its download. */
 export interface ExpectedContent {
@@ -121,7 +122,7 @@ class Download {
   /** Requests the rest after a lost connection. */
   async #resume(cause: OutboundError): Promise<void> {
     this.#signal.throwIfAborted();
-    const error = new SourceError("The connection was lost during a download. Try again later.", true, { cause });
+    const error = new SourceError(say`The connection was lost during a download. Try again later.`, true, { cause });
     // Without one of both, the rest could be that of another content.
     const isCertain = this.#etag !== undefined || this.#expected.checksum !== undefined;
     this.#failures++;
@@ -145,13 +146,13 @@ class Download {
   #finish(): undefined {
     const { sizeBytes = this.#sizeBytes, checksum } = this.#expected;
     if (this.#sizeBytes !== undefined && this.#receivedBytes !== this.#sizeBytes) {
-      throw new SourceError("The server sent less than the whole file. Import it again later.", false);
+      throw new SourceError(say`The server sent less than the whole file. Import it again later.`, false);
     }
     if (sizeBytes !== undefined && this.#receivedBytes !== sizeBytes) {
-      throw new SourceError("The file has another size than in the list: it changed. Import it again later.", false);
+      throw new SourceError(say`The file has another size than in the list: it changed. Import it again later.`, false);
     }
     if (checksum !== undefined && this.#hasher?.digest("hex") !== checksum.hex) {
-      const message = `The content differs from the ${checksum.algorithm.toUpperCase()} checksum of the server: the file is damaged there.`;
+      const message = say`The content differs from the ${checksum.algorithm.toUpperCase()} checksum of the server: the file is damaged there.`;
       throw new SourceError(message, false);
     }
     return undefined;
@@ -159,12 +160,12 @@ class Download {
 }
 
 function describeStatus(status: number): StatusError {
-  const message = REASONS[status] ?? `The server responded with status ${status} to the download. Try again later.`;
+  const message = REASONS[status] ?? say`The server responded with status ${status} to the download. Try again later.`;
   return new StatusError(status, message);
 }
 
-const REASONS: Readonly<Record<number, string>> = {
-  403: "The server does not allow the download of this file.",
-  404: "The server does not have the file any more.",
-  423: "The file is locked on the server. Import it again later.",
+const REASONS: Readonly<Record<number, Message>> = {
+  403: say`The server does not allow the download of this file.`,
+  404: say`The server does not have the file any more.`,
+  423: say`The file is locked on the server. Import it again later.`,
 };

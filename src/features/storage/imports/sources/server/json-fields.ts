@@ -1,4 +1,7 @@
 import { SourceError } from "../../source.ts";
+import { say } from "../../../../../translations/say.ts";
+
+const ID_LENGTH_MAX = 128;
 
 /** The fields of an object in the response of a server. Unknown fields are ignored. */
 export class JsonFields {
@@ -11,14 +14,14 @@ export class JsonFields {
    */
   constructor(value: unknown, endpoint: string) {
     this.#endpoint = endpoint;
-    if (!isRecord(value)) throw this.#wrong("an object");
+    if (!isRecord(value)) throw this.#wrong("{}");
     this.#values = value;
   }
 
   /** @throws SourceError if it is missing */
   string(name: string): string {
     const value = this.optionalString(name);
-    if (value === undefined) throw this.#wrong(`"${name}" as text`);
+    if (value === undefined) throw this.#wrong(name);
     return value;
   }
 
@@ -28,10 +31,17 @@ export class JsonFields {
     return typeof value === "string" && value !== "" ? value : undefined;
   }
 
+  /** A short text that names something. @throws SourceError if it is missing or long */
+  id(name: string): string {
+    const value = this.string(name);
+    if (value.length > ID_LENGTH_MAX) throw this.#wrong(name);
+    return value;
+  }
+
   /** @throws SourceError if it is missing */
   number(name: string): number {
     const value = this.optionalNumber(name);
-    if (value === undefined) throw this.#wrong(`"${name}" as a number`);
+    if (value === undefined) throw this.#wrong(name);
     return value;
   }
 
@@ -62,22 +72,21 @@ export class JsonFields {
     return objectsOf(this.#values[name], this.#endpoint);
   }
 
-  #wrong(expected: string): SourceError {
-    return wrongShape(this.#endpoint, expected);
+  #wrong(part: string): SourceError {
+    return wrongShape(this.#endpoint, part);
   }
 }
 
 /** The objects of a list. @throws SourceError if it is none */
 export function objectsOf(value: unknown, endpoint: string): JsonFields[] {
-  if (!Array.isArray(value)) throw wrongShape(endpoint, "a list");
+  if (!Array.isArray(value)) throw wrongShape(endpoint, "[]");
   return value.map((item) => new JsonFields(item, endpoint));
 }
 
-function wrongShape(endpoint: string, expected: string): SourceError {
-  return new SourceError(
-    `The server responded to ${endpoint} in another form than expected: without ${expected}.`,
-    false,
-  );
+/** @param part the field that is missing or has another type; `{}` or `[]` for the whole response */
+function wrongShape(endpoint: string, part: string): SourceError {
+  const message = say`The server responded to ${endpoint} in another form than expected (${part}). Larder may not know this version yet.`;
+  return new SourceError(message, false);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

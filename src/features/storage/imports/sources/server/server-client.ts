@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Backoff, backoffMs } from "../../../../../lib/backoff.ts";
+import { parseBoundedJson } from "../../../../../lib/bounded-json.ts";
 import { type Clock, systemClock } from "../../../../../lib/clock.ts";
 import { OutboundError } from "../../../../../net/outbound-error.ts";
 import { OutboundConnections } from "../../../../../net/outbound-connection.ts";
@@ -7,6 +8,7 @@ import type { OutboundStreamRequest, OutboundStreamResponse } from "../../../../
 import { SourceError } from "../../source.ts";
 import { describeFailure, type FailedAttempt, StatusError, temporaryFailure } from "./failures.ts";
 import type { SourceNetwork } from "./network.ts";
+import { type Message, say } from "../../../../../translations/say.ts";
 
 /** Options of {@link ServerClient}. */
 export interface ServerClientOptions {
@@ -14,7 +16,7 @@ export interface ServerClientOptions {
   /** Headers that contain the credentials. */
   readonly credentials: Readonly<Record<string, string>>;
   /** The message if the server rejects them. */
-  readonly rejection: string;
+  readonly rejection: Message;
   readonly clock?: Clock | undefined;
   /** The delays between attempts. */
   readonly backoff?: Backoff | undefined;
@@ -43,7 +45,9 @@ const WAIT_MS_MAX = 5 * 60_000;
 const REDIRECTS_MAX = 5;
 /** So many failures one after the other are not of single files, but of the server. */
 const FAILURES_IN_ROW_MAX = 5;
-const JSON_BYTES_MAX = 64 * 1024 * 1024;
+/** An album of 7,000 photos, as old versions of Immich send it. */
+const JSON_BYTES_MAX = 16 * 1024 * 1024;
+const JSON_VALUES_MAX = 500_000;
 
 /**
  * Sends requests to one server. The credentials are sent only to the origin of the address that the person entered.
@@ -63,7 +67,7 @@ export class ServerClient {
     this.address = parseAddress(address);
     this.#options = options;
     if (Object.values(options.credentials).every((value) => /^[\x20-\x7e]*$/.test(value))) return;
-    throw new SourceError("The password or the key has characters that none can have. Copy it again.", false);
+    throw new SourceError(say`The password or the key has characters that none can have. Copy it again.`, false);
   }
 
   /** Continues only if the server has not rejected the credentials. @throws SourceError */
@@ -89,7 +93,7 @@ export class ServerClient {
     if (!(error instanceof StatusError)) throw error;
     if (!error.isTemporary) return error;
     if (++this.#failuresInRow >= FAILURES_IN_ROW_MAX) throw error;
-    return new SourceError(`The server can't deliver it (status ${error.status}). Import again later.`, false);
+    return new SourceError(say`The server can't deliver it (status ${error.status}). Import again later.`, false);
   }
 
   /**
@@ -142,7 +146,7 @@ export class ServerClient {
       const { status, body } = await this.send(url, request);
       if (status === 200 || status === 201) return parseJson(await readText(body, endpoint), endpoint);
       await body.cancel();
-      throw new StatusError(status, `The server responded with status ${status} to ${endpoint}.`);
+      throw new StatusError(status, say`The server responded with status ${status} to ${endpoint}.`);
     });
   }
 
@@ -155,12 +159,12 @@ export class ServerClient {
       if (target === undefined) return { ...response, url };
       await response.body.cancel();
       if (target.origin !== url.origin) {
-        const message = `The server redirects to ${target.origin}. Enter the address that the browser shows there.`;
+        const message = say`The server redirects to ${target.origin}. Enter the address that the browser shows there.`;
         throw new SourceError(message, false);
       }
       url = target;
     }
-    throw new SourceError("The server redirects too often. Check its address.", false);
+    throw new SourceError(say`The server redirects too often. Check its address.`, false);
   }
 
   async #sendOnce(url: URL, request: ServerRequest): Promise<OutboundStreamResponse | FailedAttempt> {
@@ -194,10 +198,10 @@ export class ServerClient {
 function parseAddress(address: string): URL {
   const url = URL.parse(address.trim());
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new SourceError("The address of the server must begin with https://.", false);
+    throw new SourceError(say`The address of the server must begin with https://.`, false);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new SourceError("The address of the server must not contain a user name or a password.", false);
+    throw new SourceError(say`The address of the server must not contain a user name or a password.`, false);
   }
   url.search = "";
   url.hash = "";
@@ -218,7 +222,7 @@ async function readText(body: ReadableStream<Uint8Array>, endpoint: string): Pro
     parts.push(part);
     sizeBytes += part.byteLength;
     if (sizeBytes > JSON_BYTES_MAX) {
-      throw new SourceError(`The response of the server to ${endpoint} is too long.`, false);
+      throw notReadable(endpoint);
     }
   }
   return Buffer.concat(parts).toString("utf8");
@@ -226,8 +230,12 @@ async function readText(body: ReadableStream<Uint8Array>, endpoint: string): Pro
 
 function parseJson(text: string, endpoint: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text, { values: JSON_VALUES_MAX });
   } catch {
-    throw new SourceError(`The response of the server to ${endpoint} is not valid JSON.`, false);
+    throw notReadable(endpoint);
   }
+}
+
+function notReadable(endpoint: string): SourceError {
+  return new SourceError(say`The response of the server to ${endpoint} is not valid JSON, or is too long.`, false);
 }

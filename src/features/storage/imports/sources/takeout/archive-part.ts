@@ -1,4 +1,5 @@
 /** The archives of a Takeout, as downloaded. */
+import type { Message } from "../../../../../translations/say.ts";
 
 /** A file in an archive. */
 export interface PartEntry {
@@ -11,7 +12,7 @@ export interface PartEntry {
   /** Orders the entries of an archive by their position in it. */
   readonly position: number;
   /** Why it can't be read; undefined if it can. */
-  readonly problem: string | undefined;
+  readonly problem: Message | undefined;
 }
 
 /** One archive. */

@@ -1,12 +1,15 @@
 /** Reads exact numbers of bytes from a stream. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
+  readonly #signal: AbortSignal;
   #rest: Uint8Array = new Uint8Array();
   /** Bytes read so far. */
   position = 0;
 
-  constructor(source: AsyncIterable<Uint8Array>) {
+  /** @param signal ends reading, also within a long file that is skipped */
+  constructor(source: AsyncIterable<Uint8Array>, signal: AbortSignal) {
     this.#source = source[Symbol.asyncIterator]();
+    this.#signal = signal;
   }
 
   /** The next bytes; undefined at the end. @throws Error if the stream ends within them */
@@ -38,6 +41,7 @@ export class ByteReader {
   }
 
   async #next(lengthMax: number): Promise<Uint8Array | undefined> {
+    this.#signal.throwIfAborted();
     while (this.#rest.length === 0) {
       const { done, value } = await this.#source.next();
       if (done === true) return undefined;

@@ -1,5 +1,6 @@
-import { constants } from "node:fs";
+import { constants, readlinkSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
 import { AppError } from "../../../../../errors.ts";
 import { errorCode } from "../../../../../lib/error.ts";
 import { say } from "../../../../../translations/say.ts";
@@ -27,13 +28,16 @@ export class FileBytes implements ZipBlobs {
       const flags = constants.O_RDONLY | constants.O_NONBLOCK;
       file = await open(path, followsLinks ? flags : flags | constants.O_NOFOLLOW);
       const stats = await file.stat();
-      if (stats.isFile()) return new FileBytes(file, stats.size);
+      // A link could have replaced a folder above it.
+      const isHere = followsLinks || readlinkSync(`/proc/self/fd/${file.fd}`) === path;
+      if (stats.isFile() && isHere) return new FileBytes(file, stats.size);
     } catch (error) {
       await file?.close();
-      throw new SourceError(`${path} can't be read. Check its name and permissions.`, false, { cause: error });
+      const message = say`"${basename(path)}" can't be read. Check its name and permissions. Links in the folder for imports are not followed.`;
+      throw new SourceError(message, false, { cause: error });
     }
     await file.close();
-    throw new SourceError(`${path} is not a file.`, false);
+    throw new SourceError(say`"${basename(path)}" is not a file.`, false);
   }
 
   fetchLocal(): undefined {
@@ -75,7 +79,7 @@ export class FileBytes implements ZipBlobs {
     try {
       length = (await this.#file.read(into, 0, into.length, offset)).bytesRead;
     } catch (error) {
-      const message = `The archive can't be read (${errorCode(error)}). Check the disk, then run the import again.`;
+      const message = say`The archive can't be read (${errorCode(error) ?? ""}). Check the disk, then run the import again.`;
       throw new SourceError(message, true, { cause: error });
     }
     if (length === 0) throw new AppError("invalid_request", say`The archive ends too early.`);

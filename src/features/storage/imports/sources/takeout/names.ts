@@ -66,10 +66,14 @@ const YEAR_FOLDER =
   /^(?:Photos from|Photos de|Photos du|Fotos von|Fotos aus|Fotos de|Fotos del|Foto del|Foto dal|Foto da|Foto's uit|Foton från|Bilder från|Bilder fra|Billeder fra|Kuvat vuodelta|Zdjęcia z|Fotky z|Fotografie z|Fényképek|Фото за|Фотографии за|Fotografii din|Φωτογραφίες από|Fotoğraflar|写真|사진) ?(?<year>(?:19|20)\d\d)(?: г\.)?$/iu;
 const ANY_YEAR = /(?:^|\D)(?<year>(?:19|20)\d\d)(?:\D|$)/u;
 
-/** The photo folder of a Takeout archive: "Google Photos" in the language of the person. */
-const PHOTOS_FOLDER =
-  /^Google[ _]?(?:Photos?|Fotos?|Foto's|Foton|Bilder|Zdjęcia|Fotky|Фото|Φωτογραφίες|フォト|포토|相册|相簿|תמונות|صور)$/iu;
-const DRIVE_FOLDER = /^(?:Google[ _])?(?:Drive|Диск|ドライブ|드라이브|云端硬盘|雲端硬碟)$/iu;
+/** The photo folder of a Takeout archive: "Google Photos" in the language of the person, in either order. */
+const PHOTOS_FOLDER = bothOrders(
+  "Photos?|Fotos?|Foto's|Fotók|Foton|Bilder|Billeder|Kuvat|Zdjęcia|Fotky|Fotografije|Fotografii|Fotoattēli|Fotod|Nuotraukos|Fotoğraflar|Ảnh|Фото|Снимки|Φωτογραφίες|フォト|포토|相册|相簿|תמונות|صور",
+);
+const DRIVE_FOLDER = bothOrders(
+  "Drive|Disk|Dysk|Диск|ドライブ|드라이브|云端硬盘|雲端硬碟",
+  "Drive|Диск|ドライブ|드라이브|云端硬盘|雲端硬碟",
+);
 
 /** A name without its extension, and the extension with its dot. */
 export interface SplitName {
@@ -83,10 +87,18 @@ export function splitExtension(name: string): SplitName {
   return dot <= 0 ? { stem: name, extension: "" } : { stem: name.slice(0, dot), extension: name.slice(dot) };
 }
 
-/** The kind of a folder at the top of an archive. */
-export function kindOfProduct(name: string): "photos" | "drive" | "other" {
+/** "Google Fotos" and "Fotky Google". @param alone names without "Google" */
+function bothOrders(words: string, alone = ""): RegExp {
+  const names = [`Google[ _]?(?:${words})`, `(?:${words})[ _]Google`, ...(alone === "" ? [] : [alone])];
+  return new RegExp(`^(?:${names.join("|")})$`, "iu");
+}
+
+/** The kind of a folder at the top of an archive. @param inner the folder in it; empty for none */
+export function kindOfProduct(name: string, inner = ""): "photos" | "drive" | "other" {
   const normal = name.normalize("NFC");
-  return PHOTOS_FOLDER.test(normal) ? "photos" : DRIVE_FOLDER.test(normal) ? "drive" : "other";
+  if (DRIVE_FOLDER.test(normal)) return "drive";
+  // "Google Photos" in another language: only photos are in folders of years.
+  return PHOTOS_FOLDER.test(normal) || YEAR_FOLDER.test(inner.normalize("NFC")) ? "photos" : "other";
 }
 
 /** The year of a folder with all photos of that year. @param isAlbum whether it has the description of an album */

@@ -8,9 +8,11 @@ import type { FileNode } from "../../../../../tree/model/types.ts";
 import { SourceError } from "../../source.ts";
 import type { ArchivePart } from "./archive-part.ts";
 import { FileBytes } from "./file-bytes.ts";
+import { COMMAND_LIMITS, SERVER_LIMITS } from "./takeout-index.ts";
 import { TakeoutSource } from "./takeout-source.ts";
 import { TarPart } from "./tar-part.ts";
 import { ZipPart } from "./zip-part.ts";
+import { say } from "../../../../../translations/say.ts";
 
 const ZIP = /\.zip$/i;
 const TAR = /\.(?:tgz|tar\.gz)$/i;
@@ -26,19 +28,19 @@ export function isArchiveName(name: string): boolean {
 /**
  * Opens archives on the machine.
  * @param paths files, and folders that have some
- * @param followsLinks whether an archive may be a link to a file elsewhere
+ * @param isByCommand whether the operator chose them: an archive may be a link to a file elsewhere
  * @throws SourceError if one can't be read, or a folder has none
  */
-export async function openArchives(paths: readonly string[], followsLinks = true): Promise<TakeoutSource> {
+export async function openArchives(paths: readonly string[], isByCommand = true): Promise<TakeoutSource> {
   const files = (await Promise.all(paths.map(findArchives))).flat();
   const parts: ArchivePart[] = [];
   try {
-    for (const path of new Set(files)) parts.push(await openArchive(path, followsLinks));
+    for (const path of new Set(files)) parts.push(await openArchive(path, isByCommand));
   } catch (error) {
     await Promise.all(parts.map((part) => part.close()));
     throw error;
   }
-  return new TakeoutSource(parts);
+  return new TakeoutSource(parts, isByCommand ? COMMAND_LIMITS : SERVER_LIMITS);
 }
 
 /** Opens archives in the store. @throws SourceError if one is no archive by its name */
@@ -72,7 +74,7 @@ async function openArchive(path: string, followsLinks: boolean): Promise<Archive
 }
 
 function notAnArchive(name: string): SourceError {
-  return new SourceError(`"${name}" is not an archive of Google Takeout: choose its .zip or .tgz files.`, false);
+  return new SourceError(say`"${name}" is not an archive of Google Takeout: choose its .zip or .tgz files.`, false);
 }
 
 /** The archives in a folder, by name; a file itself. */
@@ -82,8 +84,10 @@ async function findArchives(path: string): Promise<string[]> {
     if (!(await stat(path)).isDirectory()) return [path];
     names = (await readdir(path)).filter(isArchiveName).toSorted(compareUtf8);
   } catch (error) {
-    throw new SourceError(`${path} can't be read. Check its name and permissions.`, false, { cause: error });
+    throw new SourceError(say`"${basename(path)}" can't be read. Check its name and permissions.`, false, {
+      cause: error,
+    });
   }
-  if (names.length === 0) throw new SourceError(`${path} has no .zip or .tgz file.`, false);
+  if (names.length === 0) throw new SourceError(say`The folder "${basename(path)}" has no .zip or .tgz file.`, false);
   return names.map((name) => join(path, name));
 }

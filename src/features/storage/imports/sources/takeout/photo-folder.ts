@@ -28,6 +28,8 @@ export class PhotoFolder {
   readonly #media: Media[] = [];
   /** By name without `.json`. */
   readonly #sidecars = new Map<string, StoredSidecar>();
+  /** By {@link fuzzyName} of the title. */
+  readonly #similar = new Map<string, StoredSidecar>();
   #album: AlbumFacts | undefined;
   /** JSON files that describe neither photos nor albums: comments and the like. */
   otherFiles = 0;
@@ -42,8 +44,11 @@ export class PhotoFolder {
 
   /** @param path in the archive */
   addSidecar(name: string, sidecar: Sidecar, path: string): void {
-    if (sidecar.kind === "photo") this.#sidecars.set(name.normalize("NFC"), { facts: sidecar, path, isUsed: false });
-    else if (sidecar.kind === "album") this.#album ??= sidecar;
+    if (sidecar.kind === "photo") {
+      const stored = { facts: sidecar, path, isUsed: false };
+      this.#sidecars.set(name.normalize("NFC"), stored);
+      this.#similar.set(fuzzyName(sidecar.title), stored);
+    } else if (sidecar.kind === "album") this.#album ??= sidecar;
     else this.otherFiles++;
   }
 
@@ -63,9 +68,7 @@ export class PhotoFolder {
 
   /** The photos and videos with their descriptions. */
   *describe(): Generator<DescribedMedia> {
-    const fuzzy = new Map<string, StoredSidecar>();
-    for (const sidecar of this.#sidecars.values()) fuzzy.set(fuzzyName(sidecar.facts.title), sidecar);
-    for (const media of this.#media) yield this.#describeOne(media, fuzzy);
+    for (const media of this.#media) yield this.#describeOne(media);
   }
 
   /** The paths of descriptions without a photo. Call after {@link describe}. */
@@ -73,7 +76,7 @@ export class PhotoFolder {
     for (const { isUsed, path } of this.#sidecars.values()) if (!isUsed) yield path;
   }
 
-  #describeOne(media: Media, fuzzy: ReadonlyMap<string, StoredSidecar>): DescribedMedia {
+  #describeOne(media: Media): DescribedMedia {
     for (const { name, relation, addition } of sidecarNames(media.name)) {
       const sidecar = this.#sidecars.get(name);
       if (sidecar === undefined) continue;
@@ -82,7 +85,7 @@ export class PhotoFolder {
       sidecar.isUsed = true;
       return { ...media, facts: sidecar.facts, relation, title: titleOf(media.name, sidecar.facts.title, addition) };
     }
-    const similar = fuzzy.get(fuzzyName(media.name));
+    const similar = this.#similar.get(fuzzyName(media.name));
     if (similar !== undefined && !similar.isUsed) {
       similar.isUsed = true;
       return { ...media, facts: similar.facts, relation: "own", title: titleOf(media.name, similar.facts.title, "") };

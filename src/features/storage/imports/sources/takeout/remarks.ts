@@ -1,4 +1,5 @@
 import type { LeftOut, LeftOutReason } from "../../source.ts";
+import { say } from "../../../../../translations/say.ts";
 
 /** Remarks of one reason that are listed one by one; more are summed up. */
 const LISTED_MAX = 50_000;
@@ -19,7 +20,7 @@ export class Remarks {
     yield* this.#listed;
     for (const [reason, count] of this.#counts) {
       if (count <= LISTED_MAX) continue;
-      yield { name: "…", reason, count: count - LISTED_MAX, message: "More of the same, which are not listed." };
+      yield { name: "…", reason, count: count - LISTED_MAX, message: say`More of the same, which are not listed.` };
     }
   }
 }

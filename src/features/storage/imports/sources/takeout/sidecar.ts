@@ -1,5 +1,6 @@
 /** The JSON files of a photo folder: descriptions of photos, and of albums. */
-import type { SourceDetails } from "../../source.ts";
+import { parseBoundedJson } from "../../../../../lib/bounded-json.ts";
+import { DESCRIPTION_BYTES_MAX, type SourceDetails } from "../../source.ts";
 
 /** What a description says of a photo. */
 export interface PhotoFacts {
@@ -30,12 +31,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Larger files are no descriptions. */
 export const SIDECAR_BYTES_MAX = 1024 * 1024;
+const SIDECAR_VALUES_MAX = 20_000;
+/** Longer titles are no names of files. */
+const TITLE_CHARACTERS_MAX = 500;
 
 /** Reads a JSON file; undefined if it is damaged. */
 export function readSidecar(text: string): Sidecar | undefined {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseBoundedJson(text, { values: SIDECAR_VALUES_MAX });
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -43,7 +47,7 @@ export function readSidecar(text: string): Sidecar | undefined {
   if (!isFields(parsed)) return { kind: "other" };
   // Older archives have the fields of an album one level below.
   const fields = isFields(parsed["albumData"]) ? parsed["albumData"] : parsed;
-  const title = textOf(fields["title"]);
+  const title = textOf(fields["title"]).slice(0, TITLE_CHARACTERS_MAX);
   if (isFields(fields["photoTakenTime"])) return { kind: "photo", ...readPhoto(fields, title) };
   const isAlbum = title !== "" || "access" in fields || "date" in fields;
   return isAlbum ? { kind: "album", title, description: textOf(fields["description"]) } : { kind: "other" };
@@ -84,7 +88,7 @@ function locationOf(value: unknown): SourceDetails["location"] {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value.trim() : "";
+  return typeof value === "string" ? value.slice(0, DESCRIPTION_BYTES_MAX).trim() : "";
 }
 
 function isFields(value: unknown): value is Fields {

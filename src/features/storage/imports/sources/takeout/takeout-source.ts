@@ -1,10 +1,12 @@
 /** Reads the archives of Google Takeout as they were downloaded, all parts at once: Google Photos, and Google Drive. */
 import { AppError } from "../../../../../errors.ts";
+import { Steps } from "../../../../../lib/steps.ts";
 import type { ImportSource, SourceEntry, SourceFile } from "../../source.ts";
 import type { ArchivePart } from "./archive-part.ts";
 import type { DescribedMedia } from "./photo-folder.ts";
 import { Remarks } from "./remarks.ts";
-import { TakeoutIndex } from "./takeout-index.ts";
+import { type IndexLimits, SERVER_LIMITS, TakeoutIndex } from "./takeout-index.ts";
+import { type Message, say } from "../../../../../translations/say.ts";
 
 /** A photo or video, once for all folders that have it. */
 interface MergedMedia {
@@ -17,6 +19,8 @@ interface MergedMedia {
 }
 
 const DRIVE_FOLDER = "Drive";
+/** How long work on the index may block the event loop. */
+const STEP_MS = 10;
 const UNDATED_FOLDER = "Unknown date";
 const PART_NUMBER = /^(?<set>.*?)(?<number>\d{1,4})\.(?:zip|tgz|tar\.gz)$/i;
 
@@ -28,27 +32,34 @@ export class TakeoutSource implements ImportSource {
   readonly identity = "takeout";
   readonly isSequential?: true;
   readonly #parts: readonly ArchivePart[];
+  readonly #limits: IndexLimits;
 
-  constructor(parts: readonly ArchivePart[]) {
+  constructor(parts: readonly ArchivePart[], limits = SERVER_LIMITS) {
     this.#parts = parts;
+    this.#limits = limits;
     if (parts.some(({ isSequential }) => isSequential)) this.isSequential = true;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {
     const remarks = new Remarks();
-    const index = new TakeoutIndex(remarks);
+    const index = new TakeoutIndex(remarks, this.#limits);
     for (const part of this.#parts) await index.add(part, signal);
     for (const name of missingParts(this.#parts.map(({ name }) => name))) {
-      const message = "This part is missing. Import it too: what is imported already is not stored twice.";
+      const message = say`This part is missing. Import it too: what is imported already is not stored twice.`;
       remarks.add({ name, reason: "unreadable", message });
     }
-    const { merged, albums } = mergeFolders(index, remarks);
-    const files = [...photoFiles(merged), ...driveFiles(index)];
-    yield {
-      type: "total",
-      files: files.length,
-      sizeBytes: files.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0),
-    };
+    const steps = new Steps(STEP_MS);
+    const { merged, albums } = await mergeFolders(index, remarks, steps);
+    const files: PlannedFile[] = [];
+    let totalBytes = 0;
+    for (const planned of [photoFiles(merged), driveFiles(index)]) {
+      for (const file of planned) {
+        files.push(file);
+        totalBytes += file.sizeBytes ?? 0;
+        await steps.next();
+      }
+    }
+    yield { type: "total", files: files.length, sizeBytes: totalBytes };
     for (const [name, description] of albums) yield { type: "album", album: { name, description } };
     for (const leftOut of remarks.all()) yield { type: "leftOut", leftOut };
     yield* this.#inOrder(files, signal);
@@ -96,7 +107,7 @@ interface PlannedFile extends SourceFile {
 }
 
 /** Joins the copies of a photo in the folders of its year and of its albums. */
-function mergeFolders(index: TakeoutIndex, remarks: Remarks) {
+async function mergeFolders(index: TakeoutIndex, remarks: Remarks, steps: Steps) {
   const merged = new Map<string, MergedMedia>();
   const albums = new Map<string, string>();
   const counts = { people: 0, archived: 0, other: 0 };
@@ -104,9 +115,10 @@ function mergeFolders(index: TakeoutIndex, remarks: Remarks) {
     const { year, album } = folder;
     if (album !== undefined) albums.set(album.title, album.description);
     for (const media of folder.describe()) {
+      await steps.next();
       const { facts, entry } = media;
       if (facts?.isTrashed === true) {
-        const message = "This photo was in the trash of Google Photos. It is not imported.";
+        const message = say`This photo was in the trash of Google Photos. It is not imported.`;
         remarks.add({ name: entry.path, reason: "trashed", message });
         continue;
       }
@@ -116,7 +128,7 @@ function mergeFolders(index: TakeoutIndex, remarks: Remarks) {
     }
     counts.other += folder.otherFiles;
     for (const path of folder.unmatched()) {
-      const message = "The photo of this description is in none of the archives. Import all parts of the export.";
+      const message = say`The photo of this description is in none of the archives. Import all parts of the export.`;
       remarks.add({ name: path, reason: "unmatched", message });
     }
   }
@@ -150,14 +162,14 @@ function addSummaries(
   { people, archived, other }: { readonly people: number; readonly archived: number; readonly other: number },
   remarks: Remarks,
 ): void {
-  const add = (name: string, count: number, message: string) => {
+  const add = (name: string, count: number, message: Message) => {
     if (count > 0) remarks.add({ name, reason: "unsupported", message });
   };
-  add("People", people, `${people} photos name people. Larder does not store who is in a photo.`);
-  add("Archive", archived, `${archived} photos were archived in Google Photos. They are imported like all others.`);
-  add("Comments", other, `${other} files with comments of albums, or orders of prints, are not imported.`);
+  add("People", people, say`${people} photos name people. Larder does not store who is in a photo.`);
+  add("Archive", archived, say`${archived} photos were archived in Google Photos. They are imported like all others.`);
+  add("Comments", other, say`${other} files with comments of albums, or orders of prints, are not imported.`);
   for (const [product, count] of otherProducts) {
-    const message = `${count} files of this Google product are not imported. Larder imports Google Photos and Google Drive.`;
+    const message = say`${count} files of this Google product are not imported. Larder imports Google Photos and Google Drive.`;
     remarks.add({ name: product, reason: "unsupported", count, message });
   }
 }

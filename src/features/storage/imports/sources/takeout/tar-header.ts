@@ -18,6 +18,8 @@ export interface TarHeader {
 /** @throws Error if it is no header */
 export function readHeader(block: Buffer): TarHeader {
   if (numberAt(block, 148, 8) !== checksumOf(block)) throw new Error("It is not a TAR archive, or it is damaged.");
+  const sizeBytes = numberAt(block, 124, 12);
+  if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw new Error("A size is not valid.");
   const type = String.fromCharCode(block[156] ?? 0);
   const isUstar = textAt(block, 257, 5) === "ustar";
   const [name, prefix] = [textAt(block, 0, 100), isUstar ? textAt(block, 345, 155) : ""];
@@ -25,7 +27,7 @@ export function readHeader(block: Buffer): TarHeader {
   return {
     kind: "0\0".includes(type) ? "file" : "Lx".includes(type) ? "extension" : "other",
     path: prefix === "" ? name : `${prefix}/${name}`,
-    sizeBytes: numberAt(block, 124, 12),
+    sizeBytes,
     modifiedMs: Number.isSafeInteger(seconds * 1_000) ? seconds * 1_000 : undefined,
     extend: type === "L" ? (content) => ({ path: textAt(content, 0, content.length) }) : readPax,
   };

@@ -43,9 +43,9 @@ export class TarPart implements ArchivePart {
     const input = Readable.from(await this.#file.open(), { objectMode: false });
     const unpacked = createGunzip();
     input.on("error", (error) => unpacked.destroy(error));
-    const reader = new ByteReader(input.pipe(unpacked));
+    const reader = new ByteReader(input.pipe(unpacked), signal);
     try {
-      yield* this.#listFrom(reader, signal);
+      yield* this.#listFrom(reader);
     } catch (error) {
       if (error instanceof AppError || signal.aborted) throw error;
       throw new AppError("invalid_request", say`${this.name} is damaged (${messageOf(error)}).`, {}, error);
@@ -72,9 +72,8 @@ export class TarPart implements ArchivePart {
     return this.#file.close();
   }
 
-  async *#listFrom(reader: ByteReader, signal: AbortSignal): AsyncGenerator<PartEntry> {
+  async *#listFrom(reader: ByteReader): AsyncGenerator<PartEntry> {
     for (let header = await nextHeader(reader); header !== undefined; header = await nextHeader(reader)) {
-      signal.throwIfAborted();
       const position = reader.position;
       const known = this.#checksums.get(position);
       const padding = (BLOCK_BYTES - (header.sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES;

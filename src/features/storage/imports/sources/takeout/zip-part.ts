@@ -5,7 +5,7 @@ import { eachZipEntry, type ZipEntry } from "../../../../library/zip/zip-directo
 import { type ZipBlobs, ZipSource } from "../../../../library/zip/zip-source.ts";
 import { AppError } from "../../../../../errors.ts";
 import { invariant } from "../../../../../lib/invariant.ts";
-import { say } from "../../../../../translations/say.ts";
+import { type Message, say } from "../../../../../translations/say.ts";
 import type { ArchivePart, PartEntry } from "./archive-part.ts";
 
 /** A ZIP file, on the machine or in the store. */
@@ -30,6 +30,8 @@ const HEADER_WINDOW_BYTES = 1024;
 const RATIO_MAX = 200;
 const FREE_BYTES = 1024 * 1024;
 const UNIX_LINK = 0xa000;
+/** Compressed bytes of a small file: its declared size can be wrong. */
+const SMALL_BYTES_MAX = 2 * FREE_BYTES;
 
 /** A ZIP file of a Takeout. It is read at any position, and not unpacked. */
 export class ZipPart implements ArchivePart {
@@ -59,7 +61,7 @@ export class ZipPart implements ArchivePart {
         crc32: zip.crc32,
         modifiedMs: zip.modifiedAtMs,
         position: zip.offset,
-        problem: isOverlapping ? "Its bytes overlap with those of other files in the archive." : problemOf(zip),
+        problem: isOverlapping ? say`Its bytes overlap with those of other files in the archive.` : problemOf(zip),
         zip,
       };
       yield entry;
@@ -77,13 +79,14 @@ export class ZipPart implements ArchivePart {
 
   async readSmall(entry: PartEntry): Promise<Uint8Array> {
     const zip = zipOf(entry);
+    if (zip.compressedBytes > SMALL_BYTES_MAX) throw damaged(zip);
     // The header and the content in one read: descriptions are many.
     const source = new ZipSource(this.#file.bytes, this.#file, HEADER_WINDOW_BYTES + zip.compressedBytes);
     const { start, end } = await findContent(source, this.#file, zip);
     const stored = await source.readAt(start, end - start);
     const content = zip.method === STORED ? Buffer.from(stored) : inflate(stored, zip.sizeBytes);
     if (content?.length === zip.sizeBytes && crc32(content) === zip.crc32) return content;
-    throw new AppError("invalid_request", say`"${zip.name}" is damaged in the archive.`);
+    throw damaged(zip);
   }
 
   close(): Promise<void> {
@@ -91,19 +94,23 @@ export class ZipPart implements ArchivePart {
   }
 }
 
-function problemOf({ isEncrypted, method, sizeBytes, compressedBytes, unixType }: ZipEntry): string | undefined {
-  if (isEncrypted) return "It is encrypted.";
-  if (unixType === UNIX_LINK) return "It is a symbolic link.";
-  if (method !== STORED && method !== DEFLATED) return "It is compressed in a way that Larder can't read.";
-  if (method === STORED && sizeBytes !== compressedBytes) return "Its sizes contradict each other.";
+function problemOf({ isEncrypted, method, sizeBytes, compressedBytes, unixType }: ZipEntry): Message | undefined {
+  if (isEncrypted) return say`It is encrypted.`;
+  if (unixType === UNIX_LINK) return say`It is a symbolic link.`;
+  if (method !== STORED && method !== DEFLATED) return say`It is compressed in a way that Larder can't read.`;
+  if (method === STORED && sizeBytes !== compressedBytes) return say`Its sizes contradict each other.`;
   const isBomb = sizeBytes > FREE_BYTES && sizeBytes > compressedBytes * RATIO_MAX;
-  return isBomb ? `It is compressed more than ${RATIO_MAX} times, as in archives made to fill disks.` : undefined;
+  return isBomb ? say`It is compressed more than ${RATIO_MAX} times, as in archives made to fill disks.` : undefined;
 }
 
 function zipOf(entry: PartEntry): ZipEntry {
   invariant("zip" in entry, "an entry is read from the archive that listed it");
   // oxlint-disable-next-line no-unsafe-type-assertion -- only ZipPart makes entries with this field
   return (entry as ZipPartEntry).zip;
+}
+
+function damaged({ name }: ZipEntry): AppError {
+  return new AppError("invalid_request", say`"${name}" is damaged in the archive.`);
 }
 
 /** @returns undefined if the bytes are damaged, or are more than declared */
