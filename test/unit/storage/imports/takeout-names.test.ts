@@ -34,6 +34,14 @@ test.each([
   expect(relationOf(fileName, sidecar)).toBe("own");
 });
 
+// Photos whose long names differ only in the number all got the date, place, and text of the first one.
+test("a long name with a number has the description with this number before that of the first photo", () => {
+  const names = [...sidecarNames("Backyard_ceremony_wedding_photography_xxxxxxx_m(494).jpg")].map(({ name }) => name);
+  const own = names.indexOf("Backyard_ceremony_wedding_photography_xxxxxxx_(494)");
+  expect(own).toBeGreaterThanOrEqual(0);
+  expect(names.indexOf("Backyard_ceremony_wedding_photography_xxxxxxx_")).toBeGreaterThan(own);
+});
+
 test.each([
   ["IMG_1-edited.jpg", "IMG_1.jpg.json", "edited"],
   ["PXL_1.PORTRAIT-modifié.jpg", "PXL_1.PORTRAIT.jpg.supplemental-metadata.json", "edited"],

@@ -138,14 +138,19 @@ export function isPicture(name: string): boolean {
 }
 
 function* ownNames(fileName: string): Generator<string> {
-  yield* cuts(fileName, "");
   const { stem, extension } = splitExtension(fileName);
-  const numbered = NUMBER_END.exec(stem)?.groups;
-  if (numbered !== undefined) {
-    const { stem: base = "", number = "" } = numbered;
-    yield* cuts(`${base}${extension}`, number);
+  const { stem: base, number } = NUMBER_END.exec(stem)?.groups ?? {};
+  yield* cuts(fileName, "");
+  if (base === undefined || number === undefined) {
+    yield* shortened(fileName, "");
+  } else {
+    const unnumbered = `${base}${extension}`;
+    yield* cuts(unnumbered, number);
+    // With the number first: a long name without it is the name of another photo, which has a description too.
+    yield* shortened(unnumbered, number);
+    yield* shortened(fileName, "");
     // A copy of a photo with a cut name may have none of its own.
-    yield* shortened(`${base}${extension}`, "");
+    yield* shortened(unnumbered, "");
   }
   // The title had no extension, if this is not the video of a photo, such as `a.HEIC.mp4`.
   if (isPicture(stem)) return;
@@ -153,13 +158,12 @@ function* ownNames(fileName: string): Generator<string> {
   yield `${stem}${SUFFIX}`;
 }
 
-/** All that is left of the name of a description once it is cut. */
+/** All that is left of the name of a description once it is cut behind the name of the file. */
 function* cuts(fileName: string, number: string): Generator<string> {
   const whole = `${fileName}${SUFFIX}`;
   yield `${whole}${number}`;
   yield `${fileName}${number}`;
   for (let length = whole.length - 1; length > fileName.length; length--) yield `${whole.slice(0, length)}${number}`;
-  yield* shortened(fileName, number);
 }
 
 /** A long name as it is cut. */
