@@ -47,6 +47,8 @@ describeWeb(
       await trash.waitFor();
       expect([await trash.inputValue(), await trash.isDisabled()]).toEqual(["14", true]);
       await page.getByText("Set by LARDER_TRASH_KEEP").waitFor();
+      // Settings without a hint had their key there.
+      expect(await page.getByText("trash.keep", { exact: true }).count()).toBe(0);
     });
 
     test("that are not valid are not sent, and unsaved ones ask before the page is left", async () => {

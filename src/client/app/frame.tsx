@@ -156,7 +156,8 @@ function BottomBar({ pathname }: { readonly pathname: string }) {
           {...((isAt(pathname, path) || (path === "/shared/with-me" && isAt(pathname, "/shared/by-me"))) && {
             "aria-current": "page" as const,
           })}
-          className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 px-1 text-xs text-muted no-underline aria-[current=page]:font-semibold aria-[current=page]:text-accent"
+          // A bold font is wider, and would cut long names.
+          className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 px-0.5 text-xs text-muted no-underline aria-[current=page]:text-accent aria-[current=page]:[-webkit-text-stroke:0.4px]"
         >
           <Icon aria-hidden size={22} />
           <span className="max-w-full truncate">{path === "/shared/with-me" ? frameText.shared : label}</span>

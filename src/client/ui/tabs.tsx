@@ -14,7 +14,7 @@ export function Tabs<T extends string>({
   readonly tabs: readonly { readonly value: T; readonly label: string; readonly content: ReactNode }[];
 }) {
   const active = useRef<HTMLElement>(null);
-  useEffect(() => scrollIntoRow(active.current), [value]);
+  useEffect(() => scrollIntoRow(active.current), [value, tabs.length]);
   return (
     <Base.Root
       value={value}

@@ -40,7 +40,7 @@ export function SettingField({ setting, draft, onChange, rejection, label, hint 
         setting={setting}
         draft={draft}
         label={full}
-        hint={hint ?? text.hints(key)}
+        hint={hint ?? (text.hints(key, "") || undefined)}
         error={rejection ?? (isEditable ? errorOf(setting, draft) : undefined)}
         onChange={(change) => onChange({ ...draft, isReset: false, ...change })}
       />

@@ -40,7 +40,7 @@ export function UsersSection() {
           nameOf={text.roles}
           value={role}
           onChange={(chosen) => filter({ role: chosen })}
-          className="w-36"
+          className="min-w-36"
         />
         <OptionalSelect
           label={text.plan}
@@ -49,7 +49,7 @@ export function UsersSection() {
           nameOf={planName}
           value={plan}
           onChange={(chosen) => filter({ plan: chosen })}
-          className="w-36"
+          className="min-w-36"
         />
         <OptionalSelect
           label={text.state}
@@ -58,7 +58,7 @@ export function UsersSection() {
           nameOf={(isDisabled) => (isDisabled === "true" ? text.disabled : text.enabled)}
           value={disabled}
           onChange={(chosen) => filter({ disabled: chosen })}
-          className="w-36"
+          className="min-w-36"
         />
         <Button variant="primary" icon={UserPlus} onClick={() => setIsAdding(true)} className="sm:ms-auto">
           {text.addUser}

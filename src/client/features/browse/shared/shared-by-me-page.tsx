@@ -155,13 +155,14 @@ function Bar({
   }
   return (
     <div className="mb-1 flex h-11 shrink-0 items-center justify-between gap-2">
-      <span className="min-w-0 truncate text-sm text-muted">
+      <span className="shrink-0 text-sm text-muted">
         {pages.total !== undefined && entriesText.items({ n: pages.total })}
       </span>
-      <div className="flex shrink-0 items-center gap-1">
+      <div className="flex min-w-0 items-center gap-1">
         <Select
           label={text.filter}
           isLabelHidden
+          className="min-w-0"
           value={filter}
           onChange={(value) => setSearch({ show: value === "all" ? undefined : value })}
           options={[
