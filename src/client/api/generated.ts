@@ -224,6 +224,13 @@ export interface Schemas {
     readonly devices: number;
     readonly twoFactor: boolean;
   };
+  readonly AccountImport: Schemas["Import"] & {
+    readonly user: {
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+    };
+  };
   readonly AccountUpdate: {
     readonly email?: string;
     readonly name?: string;
@@ -459,6 +466,33 @@ export interface Schemas {
   };
   readonly Id: {
     readonly id: string;
+  };
+  readonly Import: {
+    readonly id: string;
+    readonly kind: "takeout" | "nextcloud" | "immich";
+    readonly source: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly origin: "account" | "administrator" | "command";
+    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
+    readonly message: string | null;
+    readonly needsSecret: boolean;
+    readonly total: number | null;
+    readonly totalBytes: number | null;
+    readonly found: number;
+    readonly foundBytes: number;
+    readonly imported: number;
+    readonly importedBytes: number;
+    readonly updated: number;
+    readonly merged: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+    readonly problems: readonly {
+      readonly reason: string;
+      readonly count: number;
+    }[];
+    readonly createdAt: string;
+    readonly changedAt: string;
+    readonly endedAt: string | null;
   };
   readonly Inbox: {
     readonly notifications: readonly Schemas["Notification"][];
@@ -1602,90 +1636,12 @@ export interface ResponseData {
     readonly findings: readonly Schemas["Finding"][];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "POST /api/imports": {
-    readonly id: string;
-    readonly kind: "takeout" | "nextcloud" | "immich";
-    readonly source: string;
-    readonly folder: Schemas["FolderPath"];
-    readonly origin: "account" | "administrator" | "command";
-    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-    readonly message: string | null;
-    readonly needsSecret: boolean;
-    readonly total: number | null;
-    readonly totalBytes: number | null;
-    readonly found: number;
-    readonly foundBytes: number;
-    readonly imported: number;
-    readonly importedBytes: number;
-    readonly updated: number;
-    readonly merged: number;
-    readonly unchanged: number;
-    readonly deleted: number;
-    readonly problems: readonly {
-      readonly reason: string;
-      readonly count: number;
-    }[];
-    readonly createdAt: string;
-    readonly changedAt: string;
-    readonly endedAt: string | null;
-  };
+  readonly "POST /api/imports": Schemas["Import"];
   readonly "GET /api/imports": {
-    readonly imports: readonly {
-      readonly id: string;
-      readonly kind: "takeout" | "nextcloud" | "immich";
-      readonly source: string;
-      readonly folder: Schemas["FolderPath"];
-      readonly origin: "account" | "administrator" | "command";
-      readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-      readonly message: string | null;
-      readonly needsSecret: boolean;
-      readonly total: number | null;
-      readonly totalBytes: number | null;
-      readonly found: number;
-      readonly foundBytes: number;
-      readonly imported: number;
-      readonly importedBytes: number;
-      readonly updated: number;
-      readonly merged: number;
-      readonly unchanged: number;
-      readonly deleted: number;
-      readonly problems: readonly {
-        readonly reason: string;
-        readonly count: number;
-      }[];
-      readonly createdAt: string;
-      readonly changedAt: string;
-      readonly endedAt: string | null;
-    }[];
+    readonly imports: readonly Schemas["Import"][];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "GET /api/imports/{id}": {
-    readonly id: string;
-    readonly kind: "takeout" | "nextcloud" | "immich";
-    readonly source: string;
-    readonly folder: Schemas["FolderPath"];
-    readonly origin: "account" | "administrator" | "command";
-    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-    readonly message: string | null;
-    readonly needsSecret: boolean;
-    readonly total: number | null;
-    readonly totalBytes: number | null;
-    readonly found: number;
-    readonly foundBytes: number;
-    readonly imported: number;
-    readonly importedBytes: number;
-    readonly updated: number;
-    readonly merged: number;
-    readonly unchanged: number;
-    readonly deleted: number;
-    readonly problems: readonly {
-      readonly reason: string;
-      readonly count: number;
-    }[];
-    readonly createdAt: string;
-    readonly changedAt: string;
-    readonly endedAt: string | null;
-  };
+  readonly "GET /api/imports/{id}": Schemas["Import"];
   readonly "GET /api/imports/{id}/problems": {
     readonly problems: readonly {
       readonly name: string;
@@ -1694,190 +1650,16 @@ export interface ResponseData {
     }[];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "POST /api/imports/{id}/pause": {
-    readonly id: string;
-    readonly kind: "takeout" | "nextcloud" | "immich";
-    readonly source: string;
-    readonly folder: Schemas["FolderPath"];
-    readonly origin: "account" | "administrator" | "command";
-    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-    readonly message: string | null;
-    readonly needsSecret: boolean;
-    readonly total: number | null;
-    readonly totalBytes: number | null;
-    readonly found: number;
-    readonly foundBytes: number;
-    readonly imported: number;
-    readonly importedBytes: number;
-    readonly updated: number;
-    readonly merged: number;
-    readonly unchanged: number;
-    readonly deleted: number;
-    readonly problems: readonly {
-      readonly reason: string;
-      readonly count: number;
-    }[];
-    readonly createdAt: string;
-    readonly changedAt: string;
-    readonly endedAt: string | null;
-  };
-  readonly "POST /api/imports/{id}/resume": {
-    readonly id: string;
-    readonly kind: "takeout" | "nextcloud" | "immich";
-    readonly source: string;
-    readonly folder: Schemas["FolderPath"];
-    readonly origin: "account" | "administrator" | "command";
-    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-    readonly message: string | null;
-    readonly needsSecret: boolean;
-    readonly total: number | null;
-    readonly totalBytes: number | null;
-    readonly found: number;
-    readonly foundBytes: number;
-    readonly imported: number;
-    readonly importedBytes: number;
-    readonly updated: number;
-    readonly merged: number;
-    readonly unchanged: number;
-    readonly deleted: number;
-    readonly problems: readonly {
-      readonly reason: string;
-      readonly count: number;
-    }[];
-    readonly createdAt: string;
-    readonly changedAt: string;
-    readonly endedAt: string | null;
-  };
-  readonly "POST /api/imports/{id}/cancel": {
-    readonly id: string;
-    readonly kind: "takeout" | "nextcloud" | "immich";
-    readonly source: string;
-    readonly folder: Schemas["FolderPath"];
-    readonly origin: "account" | "administrator" | "command";
-    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-    readonly message: string | null;
-    readonly needsSecret: boolean;
-    readonly total: number | null;
-    readonly totalBytes: number | null;
-    readonly found: number;
-    readonly foundBytes: number;
-    readonly imported: number;
-    readonly importedBytes: number;
-    readonly updated: number;
-    readonly merged: number;
-    readonly unchanged: number;
-    readonly deleted: number;
-    readonly problems: readonly {
-      readonly reason: string;
-      readonly count: number;
-    }[];
-    readonly createdAt: string;
-    readonly changedAt: string;
-    readonly endedAt: string | null;
-  };
+  readonly "POST /api/imports/{id}/pause": Schemas["Import"];
+  readonly "POST /api/imports/{id}/resume": Schemas["Import"];
+  readonly "POST /api/imports/{id}/cancel": Schemas["Import"];
   readonly "GET /api/admin/imports": {
-    readonly imports: readonly ({
-      readonly id: string;
-      readonly kind: "takeout" | "nextcloud" | "immich";
-      readonly source: string;
-      readonly folder: Schemas["FolderPath"];
-      readonly origin: "account" | "administrator" | "command";
-      readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-      readonly message: string | null;
-      readonly needsSecret: boolean;
-      readonly total: number | null;
-      readonly totalBytes: number | null;
-      readonly found: number;
-      readonly foundBytes: number;
-      readonly imported: number;
-      readonly importedBytes: number;
-      readonly updated: number;
-      readonly merged: number;
-      readonly unchanged: number;
-      readonly deleted: number;
-      readonly problems: readonly {
-        readonly reason: string;
-        readonly count: number;
-      }[];
-      readonly createdAt: string;
-      readonly changedAt: string;
-      readonly endedAt: string | null;
-    } & {
-      readonly user: {
-        readonly id: string;
-        readonly name: string;
-        readonly email: string;
-      };
-    })[];
+    readonly imports: readonly Schemas["AccountImport"][];
     readonly hasFolder: boolean;
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "POST /api/admin/imports": {
-    readonly id: string;
-    readonly kind: "takeout" | "nextcloud" | "immich";
-    readonly source: string;
-    readonly folder: Schemas["FolderPath"];
-    readonly origin: "account" | "administrator" | "command";
-    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-    readonly message: string | null;
-    readonly needsSecret: boolean;
-    readonly total: number | null;
-    readonly totalBytes: number | null;
-    readonly found: number;
-    readonly foundBytes: number;
-    readonly imported: number;
-    readonly importedBytes: number;
-    readonly updated: number;
-    readonly merged: number;
-    readonly unchanged: number;
-    readonly deleted: number;
-    readonly problems: readonly {
-      readonly reason: string;
-      readonly count: number;
-    }[];
-    readonly createdAt: string;
-    readonly changedAt: string;
-    readonly endedAt: string | null;
-  } & {
-    readonly user: {
-      readonly id: string;
-      readonly name: string;
-      readonly email: string;
-    };
-  };
-  readonly "POST /api/admin/imports/{id}/cancel": {
-    readonly id: string;
-    readonly kind: "takeout" | "nextcloud" | "immich";
-    readonly source: string;
-    readonly folder: Schemas["FolderPath"];
-    readonly origin: "account" | "administrator" | "command";
-    readonly state: "waiting" | "running" | "paused" | "interrupted" | "completed" | "failed" | "canceled";
-    readonly message: string | null;
-    readonly needsSecret: boolean;
-    readonly total: number | null;
-    readonly totalBytes: number | null;
-    readonly found: number;
-    readonly foundBytes: number;
-    readonly imported: number;
-    readonly importedBytes: number;
-    readonly updated: number;
-    readonly merged: number;
-    readonly unchanged: number;
-    readonly deleted: number;
-    readonly problems: readonly {
-      readonly reason: string;
-      readonly count: number;
-    }[];
-    readonly createdAt: string;
-    readonly changedAt: string;
-    readonly endedAt: string | null;
-  } & {
-    readonly user: {
-      readonly id: string;
-      readonly name: string;
-      readonly email: string;
-    };
-  };
+  readonly "POST /api/admin/imports": Schemas["AccountImport"];
+  readonly "POST /api/admin/imports/{id}/cancel": Schemas["AccountImport"];
   readonly "POST /api/mobile/notifications/register": Schemas["PushRegistration"];
   readonly "GET /api/mobile/notifications/config": {
     readonly vapidPublicKey: string;

@@ -58,6 +58,7 @@ import {
   WebhookRecord,
   WebhookWithSecret,
 } from "../../features/messaging/webhooks/model.ts";
+import { AdminImportRecord, ImportRecord } from "../../features/storage/imports/model.ts";
 import { SettingsRecord as ServerSettingsRecord } from "../../features/administration/settings/model.ts";
 
 /** Records that routes refer to by name. */
@@ -66,6 +67,7 @@ export const REFERENCED_SCHEMAS = { ...FILE_SCHEMAS, ...ALBUM_SCHEMAS, ...SHARE_
 /** Records that routes contain inline; each becomes a component. */
 export const NAMED_SCHEMAS = {
   Account: AccountRecord,
+  AccountImport: AdminImportRecord,
   AccountUpdate: AccountBody,
   ApiKey: ApiKeyRecord,
   AppPassword: AppPasswordRecord,
@@ -95,6 +97,7 @@ export const NAMED_SCHEMAS = {
   HoldDecision: DecisionRecord,
   Holds: HoldsRecord,
   Id: t.Object({ id: t.String() }),
+  Import: ImportRecord,
   Inbox: InboxRecord,
   Invite: InviteRecord,
   Item,

@@ -113,7 +113,7 @@ describe("the audit log", () => {
 
   test.each([
     [{ "trash.keep": "30d → 64d" }, "Anna changed “Keep items in trash”: 30 days → 64 days"],
-    [{ defaultPlan: "free → enterprise" }, "Anna changed “Plan of new accounts”: Free → Full"],
+    [{ defaultPlan: "free → enterprise" }, "Anna changed “Plan of new accounts”: Free → Complete"],
     [{ signup: "invite → open" }, "Anna changed “Who can sign up”: Only invited people → Everyone"],
     [{ "plans.free.quota": "5GB → none" }, "Anna changed “Storage quota (Free)”: 5GB → no limit"],
     [{ "plans.pro.limit.uploads": "10 → 20" }, "Anna changed “Uploads (Pro)”: 10 → 20"],

@@ -69,14 +69,16 @@ test("trials run one at a time, after all transactions queued before them", asyn
       order.push(`${name} ends`);
     });
   await Promise.all([trial("one"), trial("two"), writer.run(insert(1)), trial("three")]);
-  expect(order).toEqual([
-    "one begins with 1",
+  // Whether the first ones see the row depends on the speed of the machine: a slow commit is divided.
+  expect(order.map((words) => words.replace(/ with.*/, ""))).toEqual([
+    "one begins",
     "one ends",
-    "two begins with 1",
+    "two begins",
     "two ends",
-    "three begins with 1",
+    "three begins",
     "three ends",
   ]);
+  expect(order).toContain("three begins with 1");
 });
 
 test("a failing trial leaves no changes, and writing continues", async () => {
