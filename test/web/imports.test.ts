@@ -154,7 +154,10 @@ describeWeb(
       await dialog.getByText(/is not in the folder for imports/).waitFor();
       await web.lookAt(adminPage, "admin-import-start");
       await dialog.getByLabel("Path").fill("ida");
+      await dialog.getByRole("checkbox", { name: "Import deleted files again" }).check();
+      const sent = adminPage.waitForRequest((request) => request.method() === "POST");
       await start.click();
+      expect((await sent).postDataJSON()).toMatchObject({ path: "ida", restoreDeleted: true });
       await dialog.waitFor({ state: "detached" });
       await adminPage.getByRole("row", { name: /Google Takeout ida.*Ida Immich.*Finished/ }).waitFor();
       await page.reload();

@@ -22,4 +22,6 @@ export const text = defineText("import-runs", {
   cancelBody: "What is imported stays. To import the rest, start the import again.",
   keepGoing: "Keep importing",
   canceled: "Import canceled.",
+  restoreDeleted: "Import deleted files again",
+  restoreDeletedHint: "Files that were deleted since an earlier import.",
 });

@@ -2,6 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { request } from "../../../api/http.ts";
 import { errorAt, readRejection, type Rejection } from "../../../api/rejection.ts";
+import { text as runText } from "../../../entries/imports/text.ts";
+import { Checkbox } from "../../../ui/checkbox.tsx";
 import { type Chip, ChipField } from "../../../ui/chip-field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { FormRejection } from "../../../ui/rejection-message.tsx";
@@ -24,16 +26,19 @@ interface Draft {
   readonly kind: FolderKind;
   readonly path: string;
   readonly folder: string;
+  readonly restoreDeleted: boolean;
 }
+
+const EMPTY: Draft = { chosen: [], kind: "takeout", path: "", folder: TARGETS.takeout, restoreDeleted: false };
 
 /** Starts an import from the folder for imports of the server into an account. */
 export function StartDialog({ onClose }: { readonly onClose: () => void }) {
-  const [draft, setDraft] = useState<Draft>({ chosen: [], kind: "takeout", path: "", folder: TARGETS.takeout });
+  const [draft, setDraft] = useState(EMPTY);
   const [isMissing, setMissing] = useState(false);
   const refresh = useRefresh();
   const start = useMutation({
-    mutationFn: ({ chosen, kind, path, folder }: Draft) =>
-      request("POST", "/api/admin/imports", { body: { userId: chosen[0]?.id, kind, path: path.trim(), folder } }),
+    mutationFn: ({ chosen, path, ...rest }: Draft) =>
+      request("POST", "/api/admin/imports", { body: { userId: chosen[0]?.id, path: path.trim(), ...rest } }),
     onSuccess: async () => {
       toast({ text: text.started, tone: "success" });
       onClose();
@@ -98,6 +103,12 @@ function FolderFields({
         autoComplete="off"
         value={folder}
         onChange={(next) => onChange({ ...draft, folder: next })}
+      />
+      <Checkbox
+        label={runText.restoreDeleted}
+        hint={runText.restoreDeletedHint}
+        checked={draft.restoreDeleted}
+        onChange={(restoreDeleted) => onChange({ ...draft, restoreDeleted })}
       />
     </>
   );

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { text as runText } from "../../../entries/imports/text.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Checkbox } from "../../../ui/checkbox.tsx";
 import { Field } from "../../../ui/field.tsx";
@@ -45,8 +46,8 @@ export function TargetFields({
         )}
       </Field>
       <Checkbox
-        label={text.restoreDeleted}
-        hint={text.restoreDeletedHint}
+        label={runText.restoreDeleted}
+        hint={runText.restoreDeletedHint}
         checked={target.restoreDeleted}
         onChange={(restoreDeleted) => onChange({ ...target, restoreDeleted })}
       />

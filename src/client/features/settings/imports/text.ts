@@ -75,8 +75,6 @@ export const text = defineText("imports", {
   chooseTarget: "Choose target folder",
   chooseSource: "Choose the folder with the archives",
   chooseHere: "Choose this folder",
-  restoreDeleted: "Import deleted files again",
-  restoreDeletedHint: "Files that you deleted since an earlier import.",
   start: "Start import",
   started: "Import started.",
   onlyOne: "You can start another import when this one has ended.",
