@@ -1,5 +1,5 @@
 /** The language and writing direction of the page. */
-import { chooseLanguage, directionOf } from "../../translations/languages.ts";
+import { chooseLanguage, directionOf } from "../../translations/choose-language.ts";
 import { setRegion } from "../base/format.ts";
 import { readStored } from "../base/stored.ts";
 import { setTranslation, type Texts } from "../base/text.ts";

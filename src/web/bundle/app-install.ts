@@ -1,5 +1,6 @@
 // What browsers need to install the application: its manifest and its service worker.
-import { directionOf, LANGUAGES } from "../../translations/languages.ts";
+import { directionOf } from "../../translations/choose-language.ts";
+import { LANGUAGES } from "../../translations/languages.ts";
 import type { PageFrame } from "../pages/page.ts";
 import { installTexts } from "../pages/text.ts";
 import { firstScripts, PAGE_PREFIXES, THEME_COLORS } from "./app-shell.ts";

@@ -1,5 +1,5 @@
 import type { ClientFiles } from "./client-files.ts";
-import { directionOf } from "../../translations/languages.ts";
+import { directionOf } from "../../translations/choose-language.ts";
 import { type Html, html, htmlMessage } from "../pages/html.ts";
 import { ICON, type PageFrame } from "../pages/page.ts";
 import { frameTexts } from "../pages/text.ts";

@@ -4,7 +4,7 @@ import swaggerStylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file
 import swaggerScriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import startScript from "./docs-start.txt" with { type: "text" };
 import { type Asset, textAsset } from "../bundle/asset.ts";
-import { directionOf } from "../../translations/languages.ts";
+import { directionOf } from "../../translations/choose-language.ts";
 import { html, htmlMessage } from "./html.ts";
 import { ICON, type PageFrame } from "./page.ts";
 import { frameTexts } from "./text.ts";

@@ -1,5 +1,5 @@
 import { requestLanguage } from "../../http/language.ts";
-import { directionOf } from "../../translations/languages.ts";
+import { directionOf } from "../../translations/choose-language.ts";
 import { textAsset } from "../bundle/asset.ts";
 import { type Html, html } from "./html.ts";
 import styleSheet from "../larder.css" with { type: "text" };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiError, isSessionLost, messageOf, OfflineError, readError } from "../../../src/client/api/http.ts";
 import { isRetried, retryDelayMs } from "../../../src/client/api/query-client.ts";
 import { folderAddress, ownAddress } from "../../../src/client/base/address.ts";
-import { chooseLanguage } from "../../../src/translations/languages.ts";
+import { chooseLanguage } from "../../../src/translations/choose-language.ts";
 import { isAt } from "../../../src/client/app/navigation.ts";
 import { formatTextSearch, parseTextSearch, textSearch } from "../../../src/client/base/search-params.ts";
 import { isPressed, keyCaps } from "../../../src/client/base/shortcuts.ts";

@@ -1,5 +1,5 @@
 /** Renders mails as plain text, and as a page with the same text that loads nothing from other servers. */
-import { directionOf } from "../../../translations/languages.ts";
+import { directionOf } from "../../../translations/choose-language.ts";
 import { mailTexts } from "./text.ts";
 import type { MailMessage } from "./types.ts";
 
