@@ -127,7 +127,9 @@ async function expectReport(dataDir: string, token: string): Promise<"atStart" |
 /** Expects that no blob is deleted because of the damage, and that no snapshot of it replaces a good one. */
 async function expectProtection(damaged: TestServer, client: Client): Promise<void> {
   const snapshots = join(damaged.dataDir, "snapshots");
-  const before = await readdir(snapshots);
+  // A scheduled snapshot that fails at the damage leaves nothing, but can still be in progress.
+  const list = async () => (await readdir(snapshots)).filter((name) => !name.includes(".partial"));
+  const before = await list();
   for (const job of ["snapshot", "gc", "leftovers"]) {
     const ran = await client.post(`/api/admin/jobs/${job}/run`);
     // If the accounts are damaged, nobody can sign in.
@@ -135,7 +137,7 @@ async function expectProtection(damaged: TestServer, client: Client): Promise<vo
     else expect([job, ran.at("data.lastError")]).toEqual([job, expect.stringContaining("is damaged")]);
   }
   expect((await damaged.larder(["gc", "--now"])).code).not.toBe(0);
-  expect(await readdir(snapshots)).toEqual(before);
+  expect(await list()).toEqual(before);
 }
 
 async function expectRestore(dataDir: string, token: string, stored: ReadonlyMap<string, string>): Promise<void> {
