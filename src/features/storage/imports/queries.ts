@@ -1,4 +1,4 @@
-import { type Message, sayStored, sayText, type StoredMessage } from "../../../translations/say.ts";
+import { type Message, sayStored, type StoredMessage } from "../../../translations/say.ts";
 import type { Database } from "bun:sqlite";
 import type { SourceKind } from "./source.ts";
 import type { ImportCounts, ImportProblem, ImportRun, RunOrigin, RunRequest, RunState } from "./types.ts";
@@ -172,8 +172,6 @@ function toText(message: Message): string {
 }
 
 function toMessage(text: string): Message {
-  // Earlier ones are only in English.
-  if (!text.startsWith("{")) return sayText(text);
   const stored: StoredMessage = JSON.parse(text);
   return sayStored(stored);
 }
