@@ -112,7 +112,8 @@ describeWeb("the security settings", (web) => {
 
     // A press of the button while the server verifies a suggested passkey once signed in twice.
     const isSeen = Promise.withResolvers<void>();
-    const third = await web.open({ host: "localhost" });
+    // A page without a script. The sign-in page could use the passkey before it is opened again below.
+    const third = await web.open({ path: "/health/live", host: "localhost" });
     await third.route("**/api/auth/passkey/verify", async (route) => {
       await isSeen.promise;
       await route.continue();
