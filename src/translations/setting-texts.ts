@@ -1,4 +1,4 @@
-/** The help texts of the settings in all languages. English ones are in `src/config/settings/`. */
+/** The texts about settings in all languages: help, and what they accept. English ones are in `src/config`. */
 import de from "./de/settings.json" with { type: "text" };
 import es from "./es/settings.json" with { type: "text" };
 import fr from "./fr/settings.json" with { type: "text" };
@@ -18,8 +18,16 @@ const FILES: Readonly<Record<string, unknown>> = { de, es, fr, it, ja, nl, pl, p
 
 const tables = new Map<string, ReadonlyMap<string, string>>();
 
-/** Returns the help text of a setting in a language, by its tag; in English if there is no translation. */
-export function translateHelp(key: string, english: string, language: string): string {
+/** The key of a text about what settings accept, such as "whole number". */
+export function acceptsKey(english: string): string {
+  return `accepts: ${english}`;
+}
+
+/**
+ * Returns a text about a setting in a language, by its tag; in English if there is no translation.
+ * @param key the setting's key for its help text, or {@link acceptsKey}
+ */
+export function translateSettingText(key: string, english: string, language: string): string {
   if (language === PSEUDO_LANGUAGE) return transform(english);
   if (!Object.hasOwn(FILES, language)) return english;
   let table = tables.get(language);

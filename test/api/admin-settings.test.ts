@@ -68,7 +68,7 @@ describe("GET /api/admin/settings", () => {
   });
 });
 
-describe("help texts", () => {
+describe("texts about settings", () => {
   const configured = async (headers: Record<string, string>) => admin.client.get("/api/admin/config", headers);
   const GERMAN = { "accept-language": "de" };
 
@@ -86,6 +86,12 @@ describe("help texts", () => {
       headers: GERMAN,
     });
     expect(settingOf(changed, "defaultPlan")["help"]).toBe("Plan neuer Konten.");
+  });
+
+  test("come with what a setting accepts in the language of the reader", async () => {
+    const accepts = async (key: string) => settingOf(await configured(GERMAN), key)["accepts"];
+    expect(await accepts("plans.free.maxNodes")).toBe("ganze Zahl oder unlimited");
+    expect(await accepts("signup")).toBe("open, invite, closed");
   });
 
   test("come with problems of the settings in the language of the reader", async () => {
@@ -110,7 +116,9 @@ describe("help texts", () => {
 
   test("leave values and their words as they are written in larder.toml", async () => {
     const written = async (headers: Record<string, string>) =>
-      (await configured(headers)).list("data.settings").map((setting) => ({ ...asObject(setting), help: "" }));
+      (await configured(headers))
+        .list("data.settings")
+        .map((setting) => ({ ...asObject(setting), help: "", accepts: "" }));
     expect(await written(GERMAN)).toEqual(await written({}));
   });
 });

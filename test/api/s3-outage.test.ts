@@ -35,7 +35,7 @@ async function messagesOf(phone: TestDevice): Promise<string[]> {
   return inbox.strings("data.notifications", "title").filter((title) => title.includes("bucket"));
 }
 
-const health = () => admin.client.get("/api/admin/health");
+const health = (headers: Record<string, string> = {}) => admin.client.get("/api/admin/health", headers);
 const metric = async (name: string) =>
   Number(new RegExp(`^${name} (\\S+)$`, "m").exec((await admin.client.get("/metrics")).text)?.[1]);
 
@@ -72,6 +72,12 @@ test("health, metrics and doctor report an outage, with the number of local blob
   expect(Date.parse(response.string("data.bucket.since"))).toBeLessThanOrEqual(Date.now());
   const problems = response.list("data.problems").map((_, index) => response.string(`data.problems.${index}.about`));
   expect(problems).toContain("bucket");
+  const german = (await health({ "accept-language": "de" })).list("data.problems");
+  expect(german).toContainEqual({
+    severity: "error",
+    about: "bucket",
+    message: expect.stringContaining("3 Inhalte liegen nur auf diesem Datenträger."),
+  });
   expect(await metric("larder_bucket_up")).toBe(0);
   expect(await metric("larder_bucket_outage_seconds")).toBeGreaterThan(0);
   const doctor = await server.larder(["doctor", "--json"]);

@@ -84,6 +84,7 @@ const UNTRANSLATED = {
   "src/cli/accounts/token.ts": "a text of the command line",
   "src/cli/shared/services.ts": "a text of the command line",
   "src/config/startup-error.ts": "a text of the command line",
+  "src/features/administration/admin-api/health.ts": "a text of the log",
   "src/features/library/files/bulk.ts": "a stored message",
   "src/features/media/editing/edit-process.ts": "a message of another process",
   "src/features/mobile/offline-queue/queries.ts": "a stored message",
@@ -132,11 +133,16 @@ test.each(messageFiles)("the texts in %s of the %s are messages with the English
 });
 
 test.each(LANGUAGES.map(({ tag }) => tag).filter((tag) => hasFile(tag, "settings")))(
-  "the help texts of the settings in %s keep the values of larder.toml",
+  "the texts about settings in %s keep the values of larder.toml",
   async (tag) => {
     const problems: string[] = [];
     for (const [key, text] of await readTexts(tag, "settings")) {
-      const values = english.settings.get(key)?.match(/"[^"]+"|\S+\.toml|s3\.\S+\w|https?:\S+\w|[A-Z]+_[A-Z]+/g) ?? [];
+      const values =
+        english.settings
+          .get(key)
+          ?.match(
+            /"[^"]+"|\S+\.toml|s3\.\S+\w|https?:\S+\w|[A-Z]+_[A-Z]+|(?<=or )(?:none|auto|unlimited|off|https:)|mailto:/g,
+          ) ?? [];
       problems.push(...values.filter((value) => !text.includes(value)).map((value) => `${key}: lacks ${value}`));
       if (text.trim() === "") problems.push(`${key}: is empty`);
     }

@@ -45,6 +45,12 @@ export const text = defineText("admin", {
   failedJobs: "Failed jobs",
   noFailedJobs: "none",
   queues: "Queues",
+  queueNames: {
+    push: "Push notifications",
+    mail: "Emails",
+    webhooks: "Webhooks",
+    offline: "Offline changes",
+  },
   queuesEmpty: "none",
   certificate: "Certificate expires",
   memory: "Server memory",

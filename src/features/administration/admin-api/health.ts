@@ -1,6 +1,7 @@
 /** The problems of the server that need an administrator's attention. Pure functions. */
 import { describeSize } from "../../../config/quantities.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
+import { type Message, plural, say, sayText, size } from "../../../translations/say.ts";
 import type { HealthProblem, ServerHealth } from "./types.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,22 +23,23 @@ function* errorsOf({
   replicaProblem,
 }: ServerHealth): Generator<HealthProblem> {
   if (notReady !== undefined && notReady !== database.fault) {
-    yield { severity: "error", about: "readiness", message: `The server accepts no requests: ${notReady}` };
+    yield error("readiness", say`The server accepts no requests: ${notReady}`);
   }
-  if (database.fault !== undefined) yield { severity: "error", about: "database", message: database.fault };
+  if (database.fault !== undefined) yield error("database", sayText(database.fault));
   if (openFindings > 0) {
-    const message = `${openFindings} ${openFindings === 1 ? "blob is" : "blobs are"} damaged or missing. To restore from a backup, run: larder heal`;
-    yield { severity: "error", about: "findings", message };
+    yield error(
+      "findings",
+      say`${plural(openFindings, { one: "# blob is damaged or missing.", other: "# blobs are damaged or missing." })} To restore from a backup, run: larder heal`,
+    );
   }
   if (bucket?.outage !== undefined) {
-    const message =
-      `${bucket.outage.problem} ${bucket.waiting === 1 ? "1 blob is" : `${bucket.waiting} blobs are`} stored only on this disk. ` +
-      "Files stored only in the bucket can't be opened until it is available again.";
-    yield { severity: "error", about: "bucket", message };
+    yield error(
+      "bucket",
+      say`${bucket.outage.problem} ${plural(bucket.waiting, { one: "# blob is stored only on this disk.", other: "# blobs are stored only on this disk." })} Files stored only in the bucket can't be opened until it is available again.`,
+    );
   }
   if (replicaProblem !== undefined) {
-    const message = `${replicaProblem} Another machine that takes over now would lack the newest changes.`;
-    yield { severity: "error", about: "replica", message };
+    yield error("replica", say`${replicaProblem} Another machine that takes over now would lack the newest changes.`);
   }
 }
 
@@ -46,20 +48,24 @@ function* warningsOf(health: ServerHealth, jobs: readonly JobState[], nowMs: num
   if (disk.freeBytes < FREE_BYTES_MIN && disk.freeBytes < disk.totalBytes * FREE_PART_MIN) {
     yield warning(
       "disk",
-      `The disk has only ${describeSize(disk.freeBytes)} left. Free up space, or add a larger disk.`,
+      say`The disk has only ${size(disk.freeBytes, describeSize(disk.freeBytes))} left. Free up space, or add a larger disk.`,
     );
   }
   for (const { name, lastError } of jobs) {
-    if (lastError !== null) yield warning("jobs", `The job ${name} failed: ${lastError}`);
+    if (lastError !== null) yield warning("jobs", say`The job ${name} failed: ${lastError}`);
   }
   if (certificateEndsAtMs !== undefined && certificateEndsAtMs - nowMs < CERTIFICATE_MS_MIN) {
     yield warning(
       "certificate",
-      "The certificate expires within two weeks. Renew it; the server reloads it automatically.",
+      say`The certificate expires within two weeks. Renew it; the server reloads it automatically.`,
     );
   }
 }
 
-function warning(about: HealthProblem["about"], message: string): HealthProblem {
+function error(about: HealthProblem["about"], message: Message): HealthProblem {
+  return { severity: "error", about, message };
+}
+
+function warning(about: HealthProblem["about"], message: Message): HealthProblem {
   return { severity: "warning", about, message };
 }

@@ -2,7 +2,8 @@ import type { LoadedConfig } from "../../../config/load.ts";
 import { environmentName, SETTINGS_BY_KEY } from "../../../config/settings.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import { toTimestamp, timestampOrNull } from "../../../lib/clock.ts";
-import { translateHelp } from "../../../translations/setting-texts.ts";
+import { translateMessage } from "../../../translations/error-texts.ts";
+import { acceptsKey, translateSettingText } from "../../../translations/setting-texts.ts";
 import type { presentIntegrity } from "../../storage/integrity/present.ts";
 import { RATE_CATEGORIES } from "../../../config/settings/plans.ts";
 import { type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
@@ -101,16 +102,18 @@ interface HealthContext {
   readonly jobs: readonly JobState[];
   readonly startedAtMs: number;
   readonly nowMs: number;
+  /** Of the messages. */
+  readonly language: string;
 }
 
 /** GET /api/admin/health. */
-export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs, nowMs }: HealthContext) {
+export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs, nowMs, language }: HealthContext) {
   const { notReady, disk, database, snapshots, certificateEndsAtMs, openFindings, bucket, versions, memoryBytes } =
     health;
   const problems = problemsOf(health, jobs, nowMs);
   return {
     status: problems[0]?.severity ?? ("ok" as const),
-    problems,
+    problems: problems.map((problem) => ({ ...problem, message: translateMessage(problem.message, language) })),
     isReady: notReady === undefined,
     notReadyReason: notReady ?? null,
     disk,
@@ -142,7 +145,7 @@ export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs,
   };
 }
 
-/** GET /api/admin/config. Of secrets, it shows only whether they are set. @param language of the help texts */
+/** GET /api/admin/config. Of secrets, it shows only whether they are set. @param language of the texts about settings */
 export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file">, language: string) {
   const settings = [...SETTINGS_BY_KEY].map(([key, setting]) => {
     const source = loaded.sources.get(key) ?? "default";
@@ -154,8 +157,8 @@ export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | 
       isSecret: setting.isSecret,
       source,
       environment: environmentName(key),
-      accepts: setting.kind.accepts,
-      help: translateHelp(key, setting.help, language),
+      accepts: translateSettingText(acceptsKey(setting.kind.accepts), setting.kind.accepts, language),
+      help: translateSettingText(key, setting.help, language),
     };
   });
   return { file: loaded.file ?? null, settings };

@@ -36,9 +36,10 @@ export function stateRoutes(options: StateRoutesOptions) {
   const { statistics, reader, samples, guard, clock, jobs, textIndexer, health, configuration } = options;
   const startedAtMs = clock.nowMs();
   return new Router({ prefix: "/api/admin", guard })
-    .get("/health", { ...ADMIN_READ, docs: docs.health }, async () => {
+    .get("/health", { ...ADMIN_READ, docs: docs.health }, async ({ request }) => {
       const [{ queues }, present] = await Promise.all([statistics.count(), health()]);
-      return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));
+      const language = requestLanguage(request);
+      return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs(), language }));
     })
     .get("/config", { ...ADMIN_READ, docs: docs.configuration }, ({ request }) =>
       ok(presentConfig(configuration(), requestLanguage(request))),

@@ -1,3 +1,4 @@
+import type { Message } from "../../../translations/say.ts";
 import type { PlanName, Role } from "../../accounts/users/types.ts";
 
 /** The fields by which the list of accounts can be sorted. */
@@ -133,5 +134,5 @@ export interface ServerHealth {
 export interface HealthProblem {
   readonly severity: "warning" | "error";
   readonly about: "readiness" | "disk" | "database" | "findings" | "bucket" | "replica" | "jobs" | "certificate";
-  readonly message: string;
+  readonly message: Message;
 }

@@ -1,5 +1,5 @@
 import { translateMessage } from "../../../translations/error-texts.ts";
-import { translateHelp } from "../../../translations/setting-texts.ts";
+import { translateSettingText } from "../../../translations/setting-texts.ts";
 import type { SettingState } from "./types.ts";
 
 type Plain = string | number | boolean | null;
@@ -28,7 +28,7 @@ export function presentSetting(state: SettingState, language: string) {
     noneWord: shape.noneWord ?? null,
     needsRestart: false,
     problem: problem === undefined ? null : translateMessage(problem, language),
-    help: translateHelp(state.key, state.help, language),
+    help: translateSettingText(state.key, state.help, language),
   };
 }
 

@@ -87,7 +87,7 @@ function ServerCard({ health }: { readonly health: Health }) {
             text.queues,
             waiting.length === 0
               ? text.queuesEmpty
-              : waiting.map(([name, count]) => `${name}: ${formatNumber(count)}`).join(", "),
+              : waiting.map(([name, count]) => `${text.queueNames(name)}: ${formatNumber(count)}`).join(", "),
           ],
           [
             text.failedJobs,
