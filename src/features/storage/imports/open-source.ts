@@ -46,7 +46,9 @@ export async function openSource(
   if (paths.length > 0) {
     const inFolder = await Promise.all(paths.map((path) => confinedPath(options.importsFolder, path)));
     const [folder = ""] = inFolder;
-    return kind === "nextcloud" ? new NextcloudFolderSource({ folder }) : openArchives(inFolder, false);
+    return kind === "nextcloud"
+      ? new NextcloudFolderSource({ folder, followsLinks: false })
+      : openArchives(inFolder, false);
   }
   return openStoredArchives(
     options.blobs,

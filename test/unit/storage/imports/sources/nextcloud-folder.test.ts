@@ -1,6 +1,6 @@
 // The files of an account in the data directory of a Nextcloud.
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, realpath, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NextcloudFolderSource } from "../../../../../src/features/storage/imports/sources/nextcloud/folder-source.ts";
 import { readContent, readSource } from "../../../../support/import-sources.ts";
@@ -11,7 +11,7 @@ const directories: string[] = [];
 let data: string;
 
 beforeEach(async () => {
-  data = await temporaryDirectory();
+  data = await realpath(await temporaryDirectory());
   directories.push(data);
   await put("ada/files/a.txt", "hello");
   await put("ada/cache/x", "cached");
@@ -101,6 +101,34 @@ test("a file or folder that becomes a link before it is read is not followed", a
   for (const file of [top, below]) {
     expect(await readContent(file).catch((error: unknown) => error)).toMatchObject({ name: "SourceError" });
   }
+});
+
+test("a folder that becomes a link before it is listed is not followed", async () => {
+  // The names below the link were in the report.
+  await put("secret/passwords.txt", "secret");
+  await put("ada/files/sub/b.txt", "hello");
+  const names: string[] = [];
+  for await (const entry of source().entries(new AbortController().signal)) {
+    if (entry.type === "leftOut") names.push(entry.leftOut.name);
+    if (entry.type !== "file") continue;
+    names.push(entry.file.path);
+    // The first file, which is listed before the folders.
+    await rename(join(data, "ada/files/sub"), join(data, "moved"));
+    await symlink(join(data, "secret"), join(data, "ada/files/sub"));
+  }
+  expect(names.slice(2)).toEqual(["a.txt", "sub"]);
+});
+
+test("the folder of a server that becomes a link before the import begins is not followed", async () => {
+  // Everything in the other folder was imported.
+  await put("secret/passwords.txt", "secret");
+  const own = new NextcloudFolderSource({ folder: join(data, "ada"), followsLinks: false });
+  expect((await readSource(own)).files.map(({ path }) => path)).toEqual(["a.txt"]);
+  await rename(join(data, "ada"), join(data, "moved"));
+  await symlink(join(data, "secret"), join(data, "ada"));
+  expect(String(await readSource(own).catch((error: unknown) => error))).toContain("Links are not followed");
+  // An operator may choose a link.
+  expect((await readSource(source())).files.map(({ path }) => path)).toEqual(["passwords.txt"]);
 });
 
 test("a file that changes while it is read is no file", async () => {

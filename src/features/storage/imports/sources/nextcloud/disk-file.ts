@@ -1,8 +1,8 @@
-/** Reads files of a folder on the disk, and never follows a link. */
+/** Reads folders and files on the disk, and never follows a link. */
 import * as fs from "node:fs";
 import { promisify } from "node:util";
 import { SourceError } from "../../source.ts";
-import { describeCode } from "./files-folder.ts";
+import { describeCode, linkError } from "./files-folder.ts";
 import { say } from "../../../../../translations/say.ts";
 
 /** A file, as it was when its folder was listed. */
@@ -16,12 +16,30 @@ export interface DiskFile {
 const open = promisify(fs.open);
 const close = promisify(fs.close);
 const read = promisify(fs.read);
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+const { O_DIRECTORY, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 
 const BUFFER_BYTES = 256 * 1024;
 /** The header of a file that Nextcloud or ownCloud encrypted; it has this length. */
 const HEADER_BYTES = 8 * 1024;
 const HEADER = /^HBEGIN:[^\n]*:HEND/;
+
+/**
+ * The entries of a folder, by name.
+ * @param path absolute, without symbolic links
+ * @throws the error of the disk; ELOOP if a link has replaced the folder, or one above it
+ */
+export async function listDiskFolder(path: string): Promise<readonly fs.Dirent[]> {
+  const fd = await open(path, O_RDONLY | O_DIRECTORY);
+  try {
+    const own = `/proc/self/fd/${fd}`;
+    if (fs.readlinkSync(own) !== path) throw linkError();
+    // The opened folder, also if a link replaces it now.
+    const entries = await fs.promises.readdir(own, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } finally {
+    await close(fd);
+  }
+}
 
 /** Opens a file, and reads it as a stream. @throws SourceError */
 export async function openDiskFile(file: DiskFile): Promise<ReadableStream<Uint8Array>> {

@@ -18,10 +18,12 @@ const BESIDE_FILES = ["cache", "files_encryption", "files_trashbin", "files_vers
 
 /**
  * Finds the files: a person may choose the folder of the account, the folder `files` in it, or any other folder.
+ * @param followsLinks whether the path may have symbolic links
  * @throws SourceError if it can't be read, or if it has the files of several accounts
  */
-export async function findFiles(chosen: string): Promise<FilesFolder> {
+export async function findFiles(chosen: string, followsLinks: boolean): Promise<FilesFolder> {
   const path = await resolveFolder(chosen);
+  if (!followsLinks && path !== chosen) throw unreadable(linkError());
   const names = await list(path);
   const isDataFolder = names.includes(".ncdata") || names.includes(".ocdata");
   if (isDataFolder || names.some((name) => name.startsWith("appdata_"))) {
@@ -31,7 +33,7 @@ export async function findFiles(chosen: string): Promise<FilesFolder> {
   if (names.includes("files") && BESIDE_FILES.some((name) => names.includes(name))) {
     const files = join(path, "files");
     // The folder may be one that a server lets people import: what is outside of it is not read.
-    if (!(await lstat(files)).isDirectory()) throw unreadable(Object.assign(new Error("a link"), { code: "ELOOP" }));
+    if (!(await lstat(files)).isDirectory()) throw unreadable(linkError());
     return { path: files, accountFolder: path };
   }
   const isFiles = basename(path) === "files";
@@ -86,6 +88,11 @@ async function list(folder: string): Promise<string[]> {
 
 function unreadable(error: unknown): SourceError {
   return new SourceError(say`The folder can't be read: ${describeCode(error)}`, false, { cause: error });
+}
+
+/** The error of the disk for a link that is not followed. */
+export function linkError(): Error {
+  return Object.assign(new Error("a link"), { code: "ELOOP" });
 }
 
 /** Why a file or folder on the disk can't be read: a sentence. */

@@ -1,8 +1,8 @@
 import type { Dirent, Stats } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type ImportSource, type LeftOut, SourceError, type SourceEntry } from "../../source.ts";
-import { type DiskFile, isEncrypted, openDiskFile } from "./disk-file.ts";
+import { type DiskFile, isEncrypted, listDiskFolder, openDiskFile } from "./disk-file.ts";
 import { describeCode, findFiles, listElsewhere } from "./files-folder.ts";
 import { say } from "../../../../../translations/say.ts";
 
@@ -10,6 +10,11 @@ import { say } from "../../../../../translations/say.ts";
 export interface NextcloudFolderSourceOptions {
   /** The folder of an account in the data directory of a Nextcloud or an ownCloud, or the folder `files` in it. */
   readonly folder: string;
+  /**
+   * Whether its path may have symbolic links: by default, because the operator chose it. Otherwise the path is absolute,
+   * and links are not followed even if they replace a folder later.
+   */
+  readonly followsLinks?: boolean;
 }
 
 /** What the walk finds. */
@@ -25,14 +30,16 @@ export class NextcloudFolderSource implements ImportSource {
   readonly mergesCopies = false;
   readonly identity: string;
   readonly #folder: string;
+  readonly #followsLinks: boolean;
 
-  constructor({ folder }: NextcloudFolderSourceOptions) {
+  constructor({ folder, followsLinks = true }: NextcloudFolderSourceOptions) {
     this.#folder = folder;
+    this.#followsLinks = followsLinks;
     this.identity = `nextcloud ${resolve(folder).replace(/\/files$/, "")}`;
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {
-    const files = await findFiles(this.#folder);
+    const files = await findFiles(this.#folder, this.#followsLinks);
     yield { type: "total", ...(await measure(files.path, signal)) };
     for (const leftOut of await listElsewhere(files)) yield { type: "leftOut", leftOut };
     for await (const walked of walk(files.path, signal)) {
@@ -65,6 +72,7 @@ async function* walk(top: string, signal: AbortSignal): AsyncGenerator<Walked> {
     const below: string[] = [];
     // Sequentially, so that few names are in memory.
     const entries = await listFolder(join(top, folder));
+    if ("message" in entries && folder === "") throw new SourceError(entries.message, false);
     if ("message" in entries) yield { type: "leftOut", leftOut: { name: folder, ...entries } };
     for (const entry of "message" in entries ? [] : entries) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
@@ -79,8 +87,7 @@ type Unreadable = Pick<LeftOut, "reason" | "message">;
 
 async function listFolder(path: string): Promise<readonly Dirent[] | Unreadable> {
   try {
-    const entries = await readdir(path, { withFileTypes: true });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return await listDiskFolder(path);
   } catch (error) {
     return { reason: "unreadable", message: say`The folder can't be read: ${describeCode(error)}` };
   }
