@@ -166,6 +166,18 @@ test("a wrong key ends the import with a message, and nothing of a key is stored
   });
 });
 
+test("a list that is too large ends the import with a message", async () => {
+  const { client } = await server().signUp();
+  const immich = new FakeImmich({ assets: [] });
+  const body = `[${"{},".repeat(300_000)}{}]`;
+  other.respond((request) => (request.path === "/api/tags" ? { body } : immich.respond(request)));
+  const id = await started(client, { kind: "immich", url: other.url, secret: IMMICH_KEY });
+  const failed = await inState(client, id, "failed");
+  expect(failed.string("data.message")).toBe(
+    "The response of the server to /api/tags is not valid JSON, or is too long.",
+  );
+});
+
 test("after kill -9, archives continue at once, and servers once the key is entered again", async () => {
   await withServer({ hasAccounts: true, env }, async (own) => {
     const [files, photos] = [await own.signUp(), await own.signUp()];

@@ -18,8 +18,9 @@ const OTHER = "5a7b1c22-0000-4000-8000-000000000002";
 const server = await scriptedServer();
 const other = await scriptedServer();
 
-function source(address = server.url, apiKey = IMMICH_KEY): ImmichSource {
-  return new ImmichSource({ network: operatorNetwork(), address, apiKey, backoff: { firstMs: 1, maxMs: 2 } });
+function source(address = server.url, apiKey = IMMICH_KEY, listedMax?: number): ImmichSource {
+  const backoff = { firstMs: 1, maxMs: 2 };
+  return new ImmichSource({ network: operatorNetwork(), address, apiKey, backoff, ...(listedMax && { listedMax }) });
 }
 
 /** Serves this, and reads it. */
@@ -264,6 +265,60 @@ describe("responses of another form", () => {
     const { message, isTemporary } = await failureOf(readSource(source()));
     expect(message).toContain(endpoint);
     expect(isTemporary).toBe(false);
+  });
+});
+
+describe("lists", () => {
+  const MEGABYTE = 1024 * 1024;
+  const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  const numbers = (count: number) => `[${"1,".repeat(count - 1)}1]`;
+  const photos = (more: string) => `{"assets":{"items":[],"more":${more}}}`;
+  const one = new FakeImmich({ assets: [asset("a")] });
+
+  /** Reads everything, with another response of this endpoint. */
+  function readWith(endpoint: string, body: string) {
+    server.respond((request) => (request.path.split("?")[0] === endpoint ? { body } : one.respond(request)));
+    return readSource(source());
+  }
+
+  // A server could fill the memory, and block this one for seconds.
+  test.each([
+    ["17 MB", "/api/albums", `[${" ".repeat(17 * MEGABYTE)}]`],
+    ["600,000 values", "/api/tags", `[{"id":"1","value":"Best","more":${numbers(600_000)}}]`],
+    ["600,000 values", "/api/search/metadata", photos(numbers(600_000))],
+    ["100 levels", "/api/albums", `[{"id":"1","more":${nested(100)}}]`],
+    ["100 levels", "/api/search/metadata", photos(nested(100))],
+  ])("with %s end the import: %s", async (_, endpoint, body) => {
+    const { message, isTemporary } = await failureOf(readWith(endpoint, body));
+    expect(message).toBe(`The response of the server to ${endpoint} is not valid JSON, or is too long.`);
+    expect(isTemporary).toBe(false);
+    // It is not requested again.
+    expect(server.requests.filter(({ path }) => path.split("?")[0] === endpoint)).toHaveLength(1);
+  });
+
+  test.each([
+    ["15 MB", `[${" ".repeat(15 * MEGABYTE)}]`],
+    ["400,000 values", `[{"id":"1","value":"Best","more":${numbers(400_000)}}]`],
+    ["50 levels", `[{"id":"1","value":"Best","more":${nested(50)}}]`],
+  ])("with %s are read", async (_, body) => {
+    expect((await readWith("/api/tags", body)).files).toHaveLength(1);
+  });
+
+  test("with too many photos end the import, even if each page is small", async () => {
+    // A server could name another page without end.
+    const endless = new FakeImmich({ assets: [asset("a"), asset("b")], pageSizeMax: 2 });
+    server.respond((request) => {
+      if (request.path !== "/api/search/metadata") return endless.respond(request);
+      const page = Number(/"page":(\d+)/.exec(request.body)?.[1]);
+      const first = endless.respond({ ...request, body: request.body.replace(`"page":${page}`, '"page":1') });
+      // Without the limit, the test ends too.
+      const nextPage = page < 10 ? `"${page + 1}"` : "null";
+      return { ...first, body: String(first.body).replace('"nextPage":null', `"nextPage":${nextPage}`) };
+    });
+    const { message, isTemporary } = await failureOf(readSource(source(server.url, IMMICH_KEY, 6)));
+    expect(message).toBe("The server lists too many photos.");
+    expect(isTemporary).toBe(false);
+    expect(server.requests.filter(({ path }) => path === "/api/search/metadata")).toHaveLength(4);
   });
 });
 

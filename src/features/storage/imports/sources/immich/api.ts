@@ -30,11 +30,14 @@ const OLDEST: readonly [number, number] = [1, 118];
 export class ImmichApi {
   readonly #client: ServerClient;
   readonly #root: URL;
+  readonly #listedMax: number;
   #version: readonly [number, number] = OLDEST;
   #listed = 0;
 
-  constructor(client: ServerClient) {
+  /** @param listedMax how many photos all lists together may have */
+  constructor(client: ServerClient, listedMax = LISTED_MAX) {
     this.#client = client;
+    this.#listedMax = listedMax;
     this.#root = new URL(client.address.href);
     this.#root.pathname = `${this.#root.pathname.replace(/\/$/, "").replace(BELOW_ROOT, "")}/`;
   }
@@ -124,7 +127,7 @@ export class ImmichApi {
       const assets = new JsonFields(response, endpoint).object("assets");
       const items = assets.objects("items");
       this.#listed += items.length;
-      if (this.#listed > LISTED_MAX) throw new SourceError(say`The server lists too many photos.`, false);
+      if (this.#listed > this.#listedMax) throw new SourceError(say`The server lists too many photos.`, false);
       if (items.length > 0) yield items;
       const next = Number(assets.optionalString("nextPage"));
       page = items.length > 0 && next > page ? next : undefined;

@@ -15,6 +15,8 @@ export interface ImmichSourceOptions extends Pick<ServerClientOptions, "clock" |
   /** The address of an Immich server, or of one of its pages. */
   readonly address: string;
   readonly apiKey: string;
+  /** How many photos all lists together may have. */
+  readonly listedMax?: number;
 }
 
 /** What is needed to offer assets. */
@@ -40,13 +42,13 @@ export class ImmichSource implements ImportSource {
   readonly #api: ImmichApi;
 
   /** @throws SourceError if the address is invalid */
-  constructor({ address, apiKey, ...options }: ImmichSourceOptions) {
+  constructor({ address, apiKey, listedMax, ...options }: ImmichSourceOptions) {
     this.#client = new ServerClient(address, {
       ...options,
       credentials: { "x-api-key": apiKey },
       rejection: REJECTION,
     });
-    this.#api = new ImmichApi(this.#client);
+    this.#api = new ImmichApi(this.#client, listedMax);
   }
 
   async *entries(signal: AbortSignal): AsyncGenerator<SourceEntry> {
