@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { checksumOf, type Client } from "../support/client.ts";
-import { expectStatus } from "../support/expect.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { describeWeb } from "./support/browser.ts";
 
@@ -268,5 +268,41 @@ describeWeb("pages about devices", (web) => {
     await sections.getByRole("link", { name: "Devices", exact: true }).waitFor();
     await page.goto(`${origin}/history`);
     await page.getByRole("tab", { name: "Undo device changes" }).waitFor();
+  });
+});
+
+describeWeb("the tabs of History", (web) => {
+  test("show the active one on phones, also when others are offered later", async () => {
+    const page = await web.open({ as: await web.account(), path: "/trash", size: "phone" });
+    const loaded = Promise.withResolvers<void>();
+    const device = { id: "dev_1", name: "Pixel", lastActiveAt: "2026-01-01T00:00:00.000Z" };
+    // Tabs are offered for what there is.
+    const lists = { devices: { devices: [device] }, holds: { holds: [{ id: "hold_1" }] } };
+    for (const [name, data] of Object.entries(lists)) {
+      await page.route(`**/api/users/${name}*`, async (route) => {
+        await loaded.promise;
+        await route.fulfill({ json: { success: true, data } });
+      });
+    }
+    await page.goto(new URL("/history?tab=conflicts", page.url()).href);
+    const tabs = page.getByRole("tablist");
+    const tab = (name: string) => tabs.getByRole("tab", { name });
+    const isShown = async (name: string) =>
+      tab(name).evaluate((element) => {
+        const [inner, outer] = [element, element.parentElement].map((each) => each?.getBoundingClientRect());
+        if (inner === undefined || outer === undefined) return false;
+        return inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+      });
+    await tab("Conflicts").waitFor();
+    expect(await tabs.getByRole("tab").count()).toBe(2);
+    loaded.resolve();
+    await tab("Pending approval").waitFor();
+    // It moved out of sight, to the end of a longer row.
+    await eventually("the active tab is shown", () => isShown("Conflicts"));
+    expect(await isShown("Restore files")).toBe(false);
+    await tab("Restore files").click();
+    await eventually("the chosen tab is shown", () => isShown("Restore files"));
+    await page.goBack();
+    await eventually("the previous tab is shown", () => isShown("Conflicts"));
   });
 });

@@ -1,4 +1,5 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
+import { useRouter } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 
 /** Tabs. Only the selected panel is rendered. */
@@ -15,6 +16,9 @@ export function Tabs<T extends string>({
 }) {
   const active = useRef<HTMLElement>(null);
   useEffect(() => scrollIntoRow(active.current), [value, tabs.length]);
+  const router = useRouter();
+  // After a navigation, the router restores the position of everything that was scrolled, also of the row.
+  useEffect(() => router.subscribe("onRendered", () => scrollIntoRow(active.current)), [router]);
   return (
     <Base.Root
       value={value}
