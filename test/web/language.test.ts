@@ -1,5 +1,6 @@
 // The choice of a language: it applies to the page, to the account, and to the pages of the server.
 import { expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
 
 describeWeb("the language", (web) => {
@@ -72,6 +73,27 @@ describeWeb("the language", (web) => {
       ),
     );
     expect(endOfName).toBeCloseTo(endOfFact ?? 0, 0);
+  });
+
+  test("from right to left leaves what is for programs from left to right", async () => {
+    const directionOf = async (found: Locator) => found.evaluate((element) => getComputedStyle(element).direction);
+    const page = await web.open({ as: await web.account(), path: "/trash" });
+    await page.evaluate(() => localStorage.setItem("larder-locale", "ar-XB"));
+    await page.context().addCookies([{ name: "larder_language", value: "ar-XB", url: page.url() }]);
+    const open = async (path: string) => page.goto(new URL(path, page.url()).href);
+
+    // A slash at the end of an address was at its beginning.
+    await open("/settings/connect");
+    const address = page.getByRole("textbox", { name: "[Sérvér áddréss]" });
+    expect(await address.inputValue()).toStartWith("http://127.0.0.1");
+    const ofAddress = await directionOf(address);
+    await open("/settings/account");
+    const ofCommand = await directionOf(page.getByText("larder export", { exact: true }));
+    expect(await directionOf(page.locator("html"))).toBe("rtl");
+    await open("/setup?token=gone");
+    const ofServerPage = await directionOf(page.getByText("larder user setup-link", { exact: true }));
+    expect(await directionOf(page.locator("html"))).toBe("rtl");
+    expect({ ofAddress, ofCommand, ofServerPage }).toEqual({ ofAddress: "ltr", ofCommand: "ltr", ofServerPage: "ltr" });
   });
 
   test("of a drop box is that of the visitor", async () => {
