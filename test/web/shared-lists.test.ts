@@ -23,6 +23,22 @@ async function sharedFolder(web: Web, permissions: "read" | "write", more: objec
   return { owner, friend, folder, file };
 }
 
+/** Whether all texts of the filter of a list fit into it, and whether the number of items next to it does. */
+function measureFit(filter: Element): { filter: boolean; count: boolean } {
+  const count = filter.closest("div.h-11")?.firstElementChild;
+  if (!(filter instanceof HTMLElement) || !(count instanceof HTMLElement)) throw new Error("There is no filter.");
+  const copy = filter.cloneNode(true);
+  if (!(copy instanceof HTMLElement)) throw new Error("The filter can't be copied.");
+  copy.style.position = "absolute";
+  copy.style.width = "max-content";
+  filter.after(copy);
+  const fits = filter.offsetWidth >= copy.offsetWidth;
+  copy.remove();
+  return { filter: fits, count: count.textContent !== "" && count.scrollWidth <= count.clientWidth };
+}
+
+const LANGUAGES = ["de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt"];
+
 describeWeb("shared by me", (web) => {
   test("is a list with state and statistics, in which links are ended", async () => {
     const account = await web.account();
@@ -80,6 +96,36 @@ describeWeb("shared by me", (web) => {
     const page = await web.open({ as: await web.account(), path: "/shared/by-me" });
     await page.getByText("You haven't shared anything yet").waitFor();
     await web.lookAt(page, "shared-by-me-empty");
+  });
+
+  test("shows its count and its filter completely on phones", async () => {
+    const account = await web.account();
+    for (const name of ["plan.txt", "list.txt"]) {
+      const id = await account.client.storedId("x", { name });
+      expectStatus(await account.client.post(`/api/files/${id}/shares`, {}), 201);
+    }
+    const page = await web.open({ as: account, path: "/trash", size: "phone" });
+    const filter = page.getByRole("main").getByRole("combobox");
+    // Long texts of the filter were cut.
+    const complete: string[] = [];
+    for (const language of LANGUAGES) {
+      await page.evaluate((tag) => localStorage.setItem("larder-locale", tag), language);
+      await page.goto(new URL("/shared/by-me", page.url()).href);
+      await row(page, "plan.txt").waitFor();
+      const fit = await filter.evaluate(measureFit);
+      if (fit.filter && fit.count) complete.push(language);
+    }
+    expect(complete).toEqual(LANGUAGES);
+    // A large count was cut next to the filter.
+    await page.evaluate(() => localStorage.setItem("larder-locale", "en"));
+    await page.route("**/api/shares?*", async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      await route.fulfill({ response, body: text.replace(/"total":\d+/, '"total":123456') });
+    });
+    await page.reload();
+    await page.getByText("123,456 items").waitFor();
+    expect((await filter.evaluate(measureFit)).count).toBe(true);
   });
 
   test("is reached from the tab of phones", async () => {
