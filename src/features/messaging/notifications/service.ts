@@ -6,6 +6,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import type { DeviceRef, Principal } from "../../accounts/auth/principal.ts";
 import { normalizeDeviceId } from "../../../lib/device-id.ts";
+import { invariant } from "../../../lib/invariant.ts";
 import { say } from "../../../translations/say.ts";
 import type { NotificationChange } from "../../accounts/users/settings.ts";
 import type { UserService } from "../../accounts/users/service.ts";
@@ -260,9 +261,11 @@ export class NotificationService {
     }
   }
 
-  /** The name and public id of a device. */
-  findDevice(deviceId: number): { publicId: string; name: string } | undefined {
-    return this.#targets.device.get(deviceId) ?? undefined;
+  /** The name and public id of a device. Also of a removed one, whose uploads were canceled before. */
+  getDevice(deviceId: number): { publicId: string; name: string } {
+    const device = this.#targets.device.get(deviceId);
+    invariant(device !== null, "a device that uploads is in the database");
+    return device;
   }
 
   /** Deletes messages older than 90 days, and results of pushes older than a week. @returns the number of rows */

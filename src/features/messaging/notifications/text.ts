@@ -90,5 +90,4 @@ export const notificationTexts = defineTexts("notifications", {
   massChange: "Changes waiting for approval",
   massChangeText:
     "{name} tried to delete or replace {n, plural, one {# file} other {# files}}, far more than usual. It can't delete or replace more until you decide.",
-  someDevice: "a device",
 });

@@ -37,7 +37,7 @@ export class NotificationTriggers {
   uploadCompleted(tx: Transaction, { accountId, deviceId, file }: EventOf<"upload.completed">): void {
     const { bursts } = this.#options;
     const text = this.#textsFor(accountId);
-    const device = this.#findDevice(deviceId, text);
+    const device = this.#options.notifications.getDevice(deviceId);
     const names = { name: shorten(file.name), device: shorten(device.name) };
     bursts.add(tx, accountId, deviceId, "completed", (files) => ({
       category: "uploads",
@@ -53,7 +53,7 @@ export class NotificationTriggers {
   uploadFailed(tx: Transaction, { accountId, deviceId, name, uploadId, reason }: EventOf<"upload.failed">): void {
     const { bursts } = this.#options;
     const text = this.#textsFor(accountId);
-    const device = this.#findDevice(deviceId, text);
+    const device = this.#options.notifications.getDevice(deviceId);
     const names = { name: shorten(name), device: shorten(device.name) };
     const why = text.whyFailed(reason, "");
     const describe = (files: number) =>
@@ -261,10 +261,6 @@ export class NotificationTriggers {
 
   #notify(tx: Transaction, accountId: number, message: NewMessage): void {
     this.#options.notifications.notify(tx, accountId, message);
-  }
-
-  #findDevice(deviceId: number, { someDevice }: Texts): { publicId: string; name: string } {
-    return this.#options.notifications.findDevice(deviceId) ?? { publicId: "", name: someDevice };
   }
 
   /** The texts in the language of an account. */
