@@ -82,6 +82,21 @@ describe("the setup link", () => {
     });
   });
 
+  test("is followed by a restart for a household, until which the server is not ready", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
+      await setUp(own, "household");
+      const isReady = async () => {
+        try {
+          return (await fetch(`${own.url}/health/ready`)).ok;
+        } catch {
+          return false;
+        }
+      };
+      await eventually("the server is ready", isReady);
+      expect(own.log).toContain("Restarting with the new settings.");
+    });
+  });
+
   test("responds with the same 404 if used, wrong or missing", async () => {
     await withServer({ env: defaultSettings }, async (own) => {
       const token = newestToken(own);

@@ -10,6 +10,7 @@ const CLIENT_ENTRIES = [
   "features/sign-in/page.ts",
   "public/main.ts",
   "features/welcome/page.ts",
+  "features/setup/page.ts",
   "start.css",
   "service-worker.ts",
 ];

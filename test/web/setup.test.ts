@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { eventually } from "../support/expect.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { signInBy } from "./support/sign-in.ts";
 
@@ -18,7 +17,8 @@ describeWeb(
   "the first run",
   (web) => {
     test("the sign-in page explains how to start; the link creates the administrator and signs in", async () => {
-      const page = await web.open({ path: "/files" });
+      const page = await web.open({ path: "/files", hasOwnClock: true });
+      web.expectProblems(page, /503 .*\/health\/ready/);
       await page.getByRole("heading", { name: "Set up Larder" }).waitFor();
       await page.getByText("larder user setup-link").waitFor();
       await web.lookAt(page, "sign-in-new");
@@ -30,11 +30,19 @@ describeWeb(
       await page.getByLabel("Your name").fill("Root");
       await page.getByLabel("Password", { exact: true }).fill(password);
       await page.getByRole("radio", { name: /One household/ }).check();
+      let isLate = true;
+      await page.route("**/health/ready", async (route) => (isLate ? route.abort() : route.continue()));
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByText("are signed in").waitFor();
+      const restart = page.getByRole("status");
+      await restart.getByText("Larder is restarting").waitFor();
       await web.lookAt(page, "setup-done");
-      await eventually("the start with the new settings", () => web.server().log.split("listening on ").length === 3);
       await page.getByRole("link", { name: "Open Larder" }).click();
+      await page.clock.fastForward(30_000);
+      await restart.getByText("Larder has not restarted yet").waitFor();
+      await web.lookAt(page, "setup-late");
+      expect(new URL(page.url()).pathname).toBe("/setup");
+      isLate = false;
       await page.waitForURL(/\/home$/);
       await page.getByRole("link", { name: "Administration" }).waitFor();
 

@@ -39,7 +39,7 @@ interface AccountsRoutesOptions
     GroupRoutesOptions,
     PeopleRoutesOptions,
     Omit<WelcomeRoutesOptions, "basePath">,
-    Pick<SetupRoutesOptions, "onSetUp"> {
+    Pick<SetupRoutesOptions, "onSetUp" | "setupScripts"> {
   readonly config: Pick<Config, "basePath" | "tokenLifetimeMs" | "signup" | "defaultPlan" | "versions">;
   readonly emailConfirmation: EmailConfirmation;
   readonly passwordReset: PasswordReset;

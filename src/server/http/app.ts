@@ -61,6 +61,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     onSetUp: (use: "household" | "accounts") => host.onSetUp(use),
     scripts: (language: string) => publicScriptOrNone(services, "share", language),
     welcomeScripts: (language: string) => publicScriptOrNone(services, "welcome", language),
+    setupScripts: (language: string) => publicScriptOrNone(services, "setup", language),
     jobs: { list: () => host.listJobs(), run: (name: string) => host.runJob(name) },
     disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
     webDav: { ...services.webDav, allowLong: (request: Request) => host.allowLong(request) },
@@ -156,7 +157,7 @@ function authGuardOptions({ auth, apiKeys, appPasswords, config, db }: Services,
  */
 async function publicScriptOrNone(
   { log }: Pick<Services, "log">,
-  page: "share" | "welcome",
+  page: "share" | "welcome" | "setup",
   language: string,
 ): Promise<PageScripts> {
   try {

@@ -35,9 +35,10 @@ export function healthRoutes({ whyNotReady, openApi, readPublicView }: HealthOpt
 }
 
 /** Returns a function that says why the server can't handle requests now; undefined if it can. */
-export function readiness({ storeGuard, writer }: Services, host: Pick<AppHost, "isDraining">) {
+export function readiness({ storeGuard, writer }: Services, host: Pick<AppHost, "isDraining" | "isRestarting">) {
   return (): string | undefined => {
     if (host.isDraining()) return "The server is stopping.";
+    if (host.isRestarting()) return "The server is restarting.";
     try {
       storeGuard.check();
       return writer.fault;

@@ -17,6 +17,8 @@ export interface AppHost {
   /** Turns the idle timeout off for a request. */
   allowLong(request: Request): void;
   isDraining(): boolean;
+  /** Whether the server restarts soon. Until then, it still handles requests. */
+  isRestarting(): boolean;
   /** Whether too many requests are in progress. */
   isOverloaded(): boolean;
   /** The number of requests in progress. */
@@ -43,6 +45,7 @@ export const NO_HOST: AppHost = {
   bodies: new BodyPaces({ perAddressMax: 1 }),
   allowLong: () => {},
   isDraining: () => false,
+  isRestarting: () => false,
   isOverloaded: () => false,
   pendingRequests: () => 0,
   certificateEndsMs: () => undefined,

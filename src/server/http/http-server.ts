@@ -52,6 +52,7 @@ export class HttpServer implements AppHost {
   #listener: Listener | undefined;
   #guard: ConnectionGuard | undefined;
   #isDraining = false;
+  #isRestarting = false;
 
   constructor(options: HttpServerOptions) {
     const { services } = options;
@@ -117,6 +118,10 @@ export class HttpServer implements AppHost {
     return this.#isDraining;
   }
 
+  isRestarting(): boolean {
+    return this.#isRestarting;
+  }
+
   isOverloaded(): boolean {
     // A request that waits for a small body costs little, and each address may have only a few of them.
     return this.listener.pendingRequests - this.bodies.waiting > this.#options.services.config.maxRequests;
@@ -163,6 +168,8 @@ export class HttpServer implements AppHost {
       log.error('Could not write larder.toml. Add preset = "household" to it, then restart the server.', { error });
       return;
     }
+    // The page that the browser shows now must not take this run for the next one.
+    this.#isRestarting = true;
     setTimeout(this.#options.restart, RESTART_AFTER_MS);
   }
 

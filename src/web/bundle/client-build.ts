@@ -21,6 +21,7 @@ const ENTRIES = [
   "public/main.ts",
   "public/theme.ts",
   "features/welcome/page.ts",
+  "features/setup/page.ts",
   "start.css",
 ];
 

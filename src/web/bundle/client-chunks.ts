@@ -32,7 +32,13 @@ const BELL = "features/inbox/inbox-bell.tsx";
  * Entries that run without the web app. What they share with it is one file. The rest of their code is not joined with
  * other code, so they load nothing else.
  */
-const SMALL = ["features/sign-in/page.ts", "public/main.ts", "public/theme.ts", "features/welcome/page.ts"] as const;
+const SMALL = [
+  "features/sign-in/page.ts",
+  "public/main.ts",
+  "public/theme.ts",
+  "features/welcome/page.ts",
+  "features/setup/page.ts",
+] as const;
 
 /**
  * Larger scripts stay separate files, with their imports. This is React: it changes rarely, so browsers can cache it

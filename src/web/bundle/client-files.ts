@@ -72,7 +72,11 @@ export async function clientFiles(): Promise<ClientFiles> {
 }
 
 /** Pages that the server renders, and the modules that they load. */
-const MODULES = { share: "public/main.ts", welcome: "features/welcome/page.ts" } as const;
+const MODULES = {
+  share: "public/main.ts",
+  welcome: "features/welcome/page.ts",
+  setup: "features/setup/page.ts",
+} as const;
 
 /** What the script of a page loads, below the base path. */
 export interface PageScripts {

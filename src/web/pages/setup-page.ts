@@ -1,6 +1,7 @@
 import { renderEmailField, renderNameAndPassword, titleOfForm } from "./form-field.ts";
 import { html, htmlMessage } from "./html.ts";
 import { type PageFrame, renderPage } from "./page.ts";
+import { renderScriptedPage, type ScriptedPageFrame } from "./scripted-page.ts";
 import { setupTexts } from "./text.ts";
 
 /** The fields of the setup form, by the names they are sent with. */
@@ -22,14 +23,15 @@ export interface SetupPageModel {
 
 /**
  * The page for the one-time setup link: a form that creates the first administrator. It sends `token`, `email`, `name`,
- * `password` and `use` by POST to `/setup` as `application/x-www-form-urlencoded`, and works without script.
+ * `password` and `use` by POST to `/setup` as `application/x-www-form-urlencoded`, and works without script. The script is
+ * for the next page: when the browser shows that page, the server may not respond.
  */
-export function renderSetupPage(frame: PageFrame, model: SetupPageModel): string {
+export function renderSetupPage(frame: ScriptedPageFrame, model: SetupPageModel): string {
   const { basePath, language } = frame;
   const { problem } = model;
   const text = setupTexts(language);
   const use = model.use ?? "household";
-  return renderPage(
+  return renderScriptedPage(
     frame,
     titleOfForm(language, text.title, problem),
     html`<div class="card narrow">
@@ -52,16 +54,20 @@ ${problem?.field === "use" && html`<p class="wrong" role="alert">${problem.messa
   );
 }
 
-/** The page after the first administrator is created; the response also signs them in. */
-export function renderSetupDonePage(frame: PageFrame, email: string, use: SetupUse): string {
+/**
+ * The page after the first administrator is created; the response also signs them in. For a household, the server then
+ * restarts, and the script opens pages only after that.
+ */
+export function renderSetupDonePage(frame: ScriptedPageFrame, email: string, use: SetupUse): string {
   const { basePath, language } = frame;
   const text = setupTexts(language);
-  return renderPage(
+  return renderScriptedPage(
     frame,
     text.welcome,
     html`<div class="card narrow">
 <h1>${text.welcome}</h1>
 <p>${htmlMessage(text.done, { email: html`<strong>${email}</strong>` })}</p>
+${use === "household" && html`<p role="status" data-base-path="${basePath}" data-restarting="${text.restarting}" data-restarted="${text.restarted}" data-late="${text.restartLate}">${text.restartHint}</p>`}
 <p class="actions"><a class="button" href="${basePath}/home">${text.open}</a></p>
 <h2>${text.nextSteps}</h2>
 <ul class="steps">

@@ -140,7 +140,8 @@ const PAGES: readonly string[] = [
 
 /** The texts of a page between its tags and in attributes that people read or hear. */
 function wordsOf(page: string): string {
-  const attributes = [...page.matchAll(/(?:aria-label|alt|content|data-hide)="([^"]*)"/g)].map(([, text]) => text);
+  const pattern = /(?:aria-label|alt|content|data-hide|data-restarting|data-restarted|data-late)="([^"]*)"/g;
+  const attributes = [...page.matchAll(pattern)].map(([, text]) => text);
   return [page.replaceAll(/<[^>]*>/g, "\n"), ...attributes].join("\n");
 }
 

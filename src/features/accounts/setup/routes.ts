@@ -6,7 +6,9 @@ import { queryOf } from "../../../http/fields.ts";
 import { statedLanguage } from "../../../http/language.ts";
 import { errorText } from "../../../http/error-response.ts";
 import { readForm } from "../../../http/read-form.ts";
+import type { PageScripts } from "../../../web/bundle/client-files.ts";
 import { pageFrame, pageResponse } from "../../../web/pages/page.ts";
+import { SCRIPTED_PAGE_HEADERS, type ScriptedPageFrame } from "../../../web/pages/scripted-page.ts";
 import {
   renderSetupDonePage,
   renderSetupGonePage,
@@ -30,19 +32,25 @@ export interface SetupRoutesOptions {
   readonly basePath: string;
   /** Called with the chosen use of the server when the administrator is created. */
   readonly onSetUp: (use: SetupUse) => void;
+  /** The script of the pages; empty if it could not be loaded. */
+  readonly setupScripts: (language: string) => Promise<PageScripts>;
 }
 
 const FIELDS: readonly SetupField[] = ["email", "name", "password", "use"];
-const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+const HEADERS = {
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "content-security-policy": `${SCRIPTED_PAGE_HEADERS["content-security-policy"]}; connect-src 'self'`,
+};
 
 /** GET and POST /setup. */
-export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupRoutesOptions) {
-  const linkEnded = (request: Request) => pageResponse(renderSetupGonePage(pageFrame(request, basePath)), 404, HEADERS);
+export function setupRoutes(options: SetupRoutesOptions) {
+  const { auth } = options;
   return new Router()
-    .get("/setup", PAGE_ROUTE, ({ request }) => {
+    .get("/setup", PAGE_ROUTE, async ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
-      if (!auth.isSetupToken(token)) return linkEnded(request);
-      return pageResponse(renderSetupPage(pageFrame(request, basePath), { token }), 200, HEADERS);
+      if (!auth.isSetupToken(token)) return linkEnded(options, request);
+      return pageResponse(renderSetupPage(await scripted(options, request), { token }), 200, HEADERS);
     })
     .post(
       "/setup",
@@ -51,51 +59,55 @@ export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupR
         audit: { action: "sign_up", target: "user" },
         parse: "none",
       },
-      async ({ request }) => {
-        const form = await readForm(request);
-        const token = form.get("token") ?? "";
-        if (!auth.isSetupToken(token)) return linkEnded(request);
-        const entered: SetupPageModel = {
-          token,
-          email: form.get("email") ?? "",
-          name: form.get("name") ?? "",
-          use: form.get("use") === "accounts" ? "accounts" : "household",
-        };
-        const name = entered.name?.trim() ?? "";
-        const use = entered.use ?? "household";
-        let user: User;
-        try {
-          user = await auth.setUp(
-            token,
-            {
-              email: entered.email ?? "",
-              password: form.get("password") ?? "",
-              language: statedLanguage(request),
-              ...(name !== "" && { name }),
-            },
-            use === "household" ? "enterprise" : config.defaultPlan,
-          );
-        } catch (error) {
-          if (!(error instanceof AppError)) throw error;
-          // Somebody used the link while this form was in progress.
-          if (!auth.isSetupToken(token)) return linkEnded(request);
-          const field = FIELDS.find((known) => known === error.details["field"]);
-          return pageResponse(
-            renderSetupPage(pageFrame(request, basePath), {
-              ...entered,
-              problem: { field, message: errorText(error, request) },
-            }),
-            400,
-            HEADERS,
-          );
-        }
-        noteAudit(request, { userId: user.publicId, details: { role: user.role } });
-        // The account exists and the link is used up, so the choice is applied even if starting the session fails.
-        const signedIn = await auth.signInConfirmed(user, clientOf(request)).finally(() => onSetUp(use));
-        return pageResponse(renderSetupDonePage(pageFrame(request, basePath), user.email, use), 201, {
-          ...HEADERS,
-          "set-cookie": cookies.forSignIn(request, signedIn),
-        });
-      },
+      async ({ request }) => setUp(options, request),
     );
+}
+
+function linkEnded({ basePath }: SetupRoutesOptions, request: Request): Response {
+  return pageResponse(renderSetupGonePage(pageFrame(request, basePath)), 404, HEADERS);
+}
+
+async function scripted({ basePath, setupScripts }: SetupRoutesOptions, request: Request): Promise<ScriptedPageFrame> {
+  const frame = pageFrame(request, basePath);
+  const { scripts } = await setupScripts(frame.language);
+  return { ...frame, scripts };
+}
+
+/** Creates the administrator from the form, or shows the form again with the problem. */
+async function setUp(options: SetupRoutesOptions, request: Request): Promise<Response> {
+  const { auth, cookies, config, onSetUp } = options;
+  const form = await readForm(request);
+  const token = form.get("token") ?? "";
+  if (!auth.isSetupToken(token)) return linkEnded(options, request);
+  const use = form.get("use") === "accounts" ? "accounts" : "household";
+  const entered = { token, email: form.get("email") ?? "", name: form.get("name") ?? "", use } satisfies SetupPageModel;
+  const name = entered.name.trim();
+  let user: User;
+  try {
+    user = await auth.setUp(
+      token,
+      {
+        email: entered.email,
+        password: form.get("password") ?? "",
+        language: statedLanguage(request),
+        ...(name !== "" && { name }),
+      },
+      use === "household" ? "enterprise" : config.defaultPlan,
+    );
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    // Somebody used the link while this form was in progress.
+    if (!auth.isSetupToken(token)) return linkEnded(options, request);
+    const field = FIELDS.find((known) => known === error.details["field"]);
+    const model = { ...entered, problem: { field, message: errorText(error, request) } };
+    return pageResponse(renderSetupPage(await scripted(options, request), model), 400, HEADERS);
+  }
+  noteAudit(request, { userId: user.publicId, details: { role: user.role } });
+  const frame = await scripted(options, request);
+  // The account exists and the link is used up, so the choice is applied even if starting the session fails.
+  const signedIn = await auth.signInConfirmed(user, clientOf(request)).finally(() => onSetUp(use));
+  return pageResponse(renderSetupDonePage(frame, user.email, use), 201, {
+    ...HEADERS,
+    "set-cookie": cookies.forSignIn(request, signedIn),
+  });
 }
