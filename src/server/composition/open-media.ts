@@ -9,12 +9,14 @@ import { openTextIndex } from "../../features/library/text-index/open.ts";
 import { openTextExtractor } from "../../features/media/documents/open.ts";
 import { EditProcess } from "../../features/media/editing/edit-process.ts";
 import { openMediaInfo } from "../../features/media/metadata/open.ts";
+import { ThumbnailBackfill } from "../../features/media/thumbnails/backfill.ts";
 import type { FailureStore } from "../../features/media/thumbnails/options.ts";
 import { ThumbnailService } from "../../features/media/thumbnails/service.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { FileNode } from "../../tree/model/types.ts";
 import { VERSION } from "../../version.ts";
+import { availableBytes } from "../data/filesystem.ts";
 import { readClientEpoch } from "../data/open-copy.ts";
 import type { Storage } from "./open-storage.ts";
 
@@ -23,6 +25,9 @@ export type Media = ReturnType<typeof openMedia>;
 
 /** How long a thumbnail waits for uploads in progress. Its process has the lowest priority as well. */
 const THUMBNAIL_PATIENCE_MS = 100;
+
+/** Missing thumbnails are made while more than this multiple of the minimum free space is left: files come first. */
+const THUMBNAIL_FLOORS = 2;
 
 /** Rotating a picture of 256 megapixels needs all of it in memory. */
 const EDIT_MEMORY_BYTES_MAX = 2 * 1024 ** 3;
@@ -114,7 +119,7 @@ function openIndexes(storage: Storage) {
 
 /** Builds the thumbnails; no process is started before the first request. */
 function openThumbnails(storage: Storage) {
-  const { config, clock, paths, db, uploadsInProgress } = storage;
+  const { config, clock, paths, db, blobs, reservations, uploadsInProgress } = storage;
   const { enabled: isEnabled, concurrency, timeoutMs, memoryLimitBytes } = config.thumbnails;
   const failures = thumbnailFailures(db, clock);
   const thumbnails = new ThumbnailService({
@@ -136,8 +141,15 @@ function openThumbnails(storage: Storage) {
     schedule: () => {},
     get: async () => ({ state: "none", reason: "Thumbnails are switched off." }),
   };
+  const thumbnailBackfill = new ThumbnailBackfill({
+    ...storage,
+    thumbnails,
+    isLocal: (digest) => blobs.statLocal(digest) !== undefined,
+    hasSpace: () => availableBytes(paths.root) > THUMBNAIL_FLOORS * reservations.floorBytes,
+  });
   return {
     thumbnails,
+    thumbnailBackfill: isEnabled ? thumbnailBackfill : undefined,
     /** Makes thumbnails, or none if they are disabled. */
     thumbnailer: isEnabled ? thumbnails : disabled,
     /** Whether files of this media type get thumbnails. */

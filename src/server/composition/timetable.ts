@@ -46,6 +46,7 @@ const ORDER = [
   "uploads",
   "undo",
   "media-info",
+  "thumbnails",
   "daily-sample",
   "disk-reserve",
   "notifications",

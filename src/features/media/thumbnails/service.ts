@@ -84,14 +84,13 @@ export class ThumbnailService {
    * Never throws: thumbnails must not affect the response to an upload.
    */
   schedule(digest: Digest, mediaType: string): void {
-    try {
-      if (this.#isClosed || this.#jobs.has(digest) || this.#findObstacle(digest, mediaType) !== undefined) return;
-      if (this.#missing(digest, SCHEDULED_VARIANTS).length === 0) return;
-      this.#add(digest, SCHEDULED_VARIANTS, false);
-      this.#pump();
-    } catch (error) {
-      this.#options.log.warn("Could not schedule thumbnails.", { digest, error });
-    }
+    this.#schedule(digest, mediaType);
+  }
+
+  /** Like {@link schedule}, and waits for the end of the job. @returns whether thumbnails were made */
+  async scheduleAndWait(digest: Digest, mediaType: string): Promise<boolean> {
+    const outcome = await this.#schedule(digest, mediaType)?.outcome;
+    return outcome?.kind === "rendered";
   }
 
   /**
@@ -157,6 +156,20 @@ export class ThumbnailService {
     if (unavailable !== undefined) return unavailable.reason;
     const failure = this.#options.failures.find(digest);
     return failure?.program === this.program ? failure.reason : undefined;
+  }
+
+  #schedule(digest: Digest, mediaType: string): Job | undefined {
+    try {
+      if (this.#isClosed || this.#jobs.has(digest) || this.#findObstacle(digest, mediaType) !== undefined)
+        return undefined;
+      if (this.#missing(digest, SCHEDULED_VARIANTS).length === 0) return undefined;
+      const job = this.#add(digest, SCHEDULED_VARIANTS, false);
+      this.#pump();
+      return job;
+    } catch (error) {
+      this.#options.log.warn("Could not schedule thumbnails.", { digest, error });
+      return undefined;
+    }
   }
 
   #missing(digest: Digest, variants: readonly ThumbnailVariant[]): ThumbnailVariant[] {

@@ -46,6 +46,7 @@ const text = defineText("admin-job-results", {
     removed: "{n, plural, one {# old entry removed} other {# old entries removed}}",
     "shares and addresses": "{n, plural, one {# share removed} other {# shares removed}}",
     "photos removed": "{n, plural, one {# copy of a photo removed} other {# copies of photos removed}}",
+    "thumbnails created": "{n, plural, one {# thumbnail created} other {# thumbnails created}}",
     "members notified": "{n, plural, one {# member notified} other {# members notified}}",
     "blobs moved to quarantine": "{n, plural, one {# file moved to quarantine} other {# files moved to quarantine}}",
     "uploads removed": "{n, plural, one {# unfinished upload removed} other {# unfinished uploads removed}}",
