@@ -71,7 +71,10 @@ export async function joinScripts(
     input: ["start.ts", ...SMALL].map((entry) => graph.fileOf(entry)),
     // Bun has removed unused code already.
     treeshake: false,
-    plugins: [{ name: "scripts", resolveId: (id) => basename(id), load: (id) => texts.get(id) }],
+    plugins: [
+      { name: "scripts", resolveId: (id) => basename(id), load: (id) => texts.get(id) },
+      { name: "minify", renderChunk: minify },
+    ],
     onwarn: ({ message }) => {
       throw new Error(message);
     },
@@ -93,6 +96,22 @@ export async function joinScripts(
     contents: new Map([...chunks].map(([fileName, { code }]) => [fileName, encoder.encode(code)])),
     entries: Object.fromEntries(graph.entries.map(([path, file]) => [path, filesOf(chunks, file)])),
   };
+}
+
+/** Shortens the names in a joined file: rollup appends numbers to those that several of its scripts use. */
+async function minify(code: string): Promise<string> {
+  const path = "/joined.js";
+  const { outputs } = await Bun.build({
+    entrypoints: [path],
+    files: { [path]: code },
+    external: ["*"],
+    target: "browser",
+    format: "esm",
+    minify: true,
+  });
+  const [script] = outputs;
+  if (script === undefined) throw new Error("the bundler returned no script");
+  return script.text();
 }
 
 /** The name of a joined file. Bun's hash is removed from it, because it covers only one of the joined scripts. */
