@@ -23,7 +23,7 @@ export function mediaJobs({ mediaInfo, thumbnailBackfill }: MediaJobsOptions): J
   const thumbnails: Job = {
     name: "thumbnails",
     schedule: "*/5 * * * *",
-    description: "Creates the thumbnails of files that a command imported.",
+    description: "Creates missing thumbnails, for example of files that a command imported.",
     run: async (context) => thumbnailBackfill.run(context),
   };
   return [...jobs, thumbnails];

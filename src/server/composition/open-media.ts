@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import { type Digest, digestToBytes } from "../../blobs/digest.ts";
 import type { Db } from "../../db/open.ts";
+import { isNearlyFull } from "../../features/administration/admin-api/health.ts";
 import { openPhotos } from "../../features/library/photos/open.ts";
 import { openSearch, openSearchReader } from "../../features/library/search/open.ts";
 import { openTextIndex } from "../../features/library/text-index/open.ts";
@@ -16,7 +17,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { FileNode } from "../../tree/model/types.ts";
 import { VERSION } from "../../version.ts";
-import { availableBytes } from "../data/filesystem.ts";
+import { availableBytes, totalBytes } from "../data/filesystem.ts";
 import { readClientEpoch } from "../data/open-copy.ts";
 import type { Storage } from "./open-storage.ts";
 
@@ -25,9 +26,6 @@ export type Media = ReturnType<typeof openMedia>;
 
 /** How long a thumbnail waits for uploads in progress. Its process has the lowest priority as well. */
 const THUMBNAIL_PATIENCE_MS = 100;
-
-/** Missing thumbnails are made while more than this multiple of the minimum free space is left: files come first. */
-const THUMBNAIL_FLOORS = 2;
 
 /** Rotating a picture of 256 megapixels needs all of it in memory. */
 const EDIT_MEMORY_BYTES_MAX = 2 * 1024 ** 3;
@@ -145,7 +143,11 @@ function openThumbnails(storage: Storage) {
     ...storage,
     thumbnails,
     isLocal: (digest) => blobs.statLocal(digest) !== undefined,
-    hasSpace: () => availableBytes(paths.root) > THUMBNAIL_FLOORS * reservations.floorBytes,
+    // Files come first: thumbnails are not needed to keep them.
+    hasSpace: () => {
+      const disk = { freeBytes: availableBytes(paths.thumbs), totalBytes: totalBytes(paths.thumbs) };
+      return disk.freeBytes > reservations.floorBytes && !isNearlyFull(disk);
+    },
   });
   return {
     thumbnails,

@@ -68,6 +68,12 @@ describe("jobs", () => {
     ["blob-places", '{"moved":1,"movedBytes":2048,"failed":2,"removed":0}', "1 file moved (2 KB), 2 failed."],
     ["blob-places", "waits: The bucket does not respond.", "Waiting: The bucket does not respond."],
     ["daily-sample", "7 files, 1.5 MB in the store", "7 files (1.5 MB)."],
+    [
+      "thumbnails",
+      "3 files with new thumbnails; waiting for free disk space",
+      "3 files with new thumbnails, waiting for free disk space.",
+    ],
+    ["thumbnails", "the image library is not available", "The image library is not available."],
     ["new-job", "3 pigeons released", "3 pigeons released."],
     ["journal", "7 steps", "Done."],
     ["leftovers", "0 blobs moved to quarantine", "Nothing to do."],

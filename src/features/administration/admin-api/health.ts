@@ -5,10 +5,15 @@ import { type Message, plural, say, sayText, size } from "../../../translations/
 import type { HealthProblem, ServerHealth } from "./types.ts";
 
 const DAY_MS = 86_400_000;
-/** A disk is nearly full if its free space is below both of these. */
+/** See {@link isNearlyFull}. */
 const FREE_PART_MIN = 0.05;
 const FREE_BYTES_MIN = 10 * 1024 ** 3;
 const CERTIFICATE_MS_MIN = 14 * DAY_MS;
+
+/** Whether the free space of a disk is below both limits. */
+export function isNearlyFull({ freeBytes, totalBytes }: ServerHealth["disk"]): boolean {
+  return freeBytes < FREE_BYTES_MIN && freeBytes < totalBytes * FREE_PART_MIN;
+}
 
 /** Worst first. */
 export function problemsOf(health: ServerHealth, jobs: readonly JobState[], nowMs: number): HealthProblem[] {
@@ -45,7 +50,7 @@ function* errorsOf({
 
 function* warningsOf(health: ServerHealth, jobs: readonly JobState[], nowMs: number): Generator<HealthProblem> {
   const { disk, certificateEndsAtMs } = health;
-  if (disk.freeBytes < FREE_BYTES_MIN && disk.freeBytes < disk.totalBytes * FREE_PART_MIN) {
+  if (isNearlyFull(disk)) {
     yield warning(
       "disk",
       say`The disk has only ${size(disk.freeBytes, describeSize(disk.freeBytes))} left. Free up space, or add a larger disk.`,

@@ -84,13 +84,27 @@ export class ThumbnailService {
    * Never throws: thumbnails must not affect the response to an upload.
    */
   schedule(digest: Digest, mediaType: string): void {
-    this.#schedule(digest, mediaType);
+    try {
+      if (this.#isClosed || this.#jobs.has(digest) || this.#findObstacle(digest, mediaType) !== undefined) return;
+      if (this.#missing(digest, SCHEDULED_VARIANTS).length === 0) return;
+      this.#add(digest, SCHEDULED_VARIANTS, false);
+      this.#pump();
+    } catch (error) {
+      this.#options.log.warn("Could not schedule thumbnails.", { digest, error });
+    }
   }
 
-  /** Like {@link schedule}, and waits for the end of the job. @returns whether thumbnails were made */
-  async scheduleAndWait(digest: Digest, mediaType: string): Promise<boolean> {
-    const outcome = await this.#schedule(digest, mediaType)?.outcome;
-    return outcome?.kind === "rendered";
+  /**
+   * Like {@link schedule}, and waits for the end of the job.
+   * @returns `none` if there is nothing to make or it can't be made by this version; `failed` if a later try may succeed
+   * @throws the system's error if the derived store cannot be read, the database's if the failures cannot be read
+   */
+  async make(digest: Digest, mediaType: string): Promise<"made" | "none" | "failed"> {
+    this.schedule(digest, mediaType);
+    const outcome = await this.#jobs.get(digest)?.outcome;
+    if (outcome?.kind === "rendered") return "made";
+    const isRecorded = this.#options.failures.find(digest)?.program === this.program;
+    return isRecorded || this.#missing(digest, SCHEDULED_VARIANTS).length === 0 ? "none" : "failed";
   }
 
   /**
@@ -126,7 +140,7 @@ export class ThumbnailService {
    * nothing into this process.
    */
   async status(): Promise<ThumbnailStatus> {
-    const known = this.#host.status ?? this.#host.unavailable();
+    const known = this.#host.unavailable() ?? this.#host.status;
     if (known !== undefined) return known;
     const { promise, resolve } = Promise.withResolvers<ThumbnailStatus>();
     this.#statusWaiters.push(resolve);
@@ -156,20 +170,6 @@ export class ThumbnailService {
     if (unavailable !== undefined) return unavailable.reason;
     const failure = this.#options.failures.find(digest);
     return failure?.program === this.program ? failure.reason : undefined;
-  }
-
-  #schedule(digest: Digest, mediaType: string): Job | undefined {
-    try {
-      if (this.#isClosed || this.#jobs.has(digest) || this.#findObstacle(digest, mediaType) !== undefined)
-        return undefined;
-      if (this.#missing(digest, SCHEDULED_VARIANTS).length === 0) return undefined;
-      const job = this.#add(digest, SCHEDULED_VARIANTS, false);
-      this.#pump();
-      return job;
-    } catch (error) {
-      this.#options.log.warn("Could not schedule thumbnails.", { digest, error });
-      return undefined;
-    }
   }
 
   #missing(digest: Digest, variants: readonly ThumbnailVariant[]): ThumbnailVariant[] {

@@ -9,6 +9,7 @@ import {
   ThumbnailBackfill,
   type ThumbnailBackfillOptions,
 } from "../../../../src/features/media/thumbnails/backfill.ts";
+import type { ThumbnailStatus } from "../../../../src/features/media/thumbnails/protocol.ts";
 
 let directory: string;
 let sqlite: Database;
@@ -39,21 +40,40 @@ function add(id: number, mediaType = "image/jpeg", damagedAt: number | null = nu
   return digestFromBytes(digest);
 }
 
+function remove(id: number): void {
+  sqlite.run("DELETE FROM blobs WHERE id = ?", [id]);
+  sqlite.run("DELETE FROM nodes WHERE blob_id = ?", [id]);
+}
+
 type Fakes = Partial<Omit<ThumbnailBackfillOptions, "thumbnails">> & {
   readonly thumbnails?: Partial<ThumbnailBackfillOptions["thumbnails"]>;
 };
 
+/** Reads the database of the test, in this thread. */
+const reader: ThumbnailBackfillOptions["reader"] = {
+  async read(statements) {
+    const results: unknown = statements.map(({ sql, parameters }) => sqlite.query(sql).all(...parameters));
+    return results as never;
+  },
+};
+
+const SHARP: ThumbnailStatus = { renderer: "sharp", heic: true, ffmpeg: false };
+
 async function run({ thumbnails, ...options }: Fakes = {}): Promise<string> {
   const backfill = new ThumbnailBackfill({
-    sqlite,
+    reader,
     derived: new DerivedStore(directory),
     isLocal: () => true,
     hasSpace: () => true,
     ...options,
     thumbnails: {
+      program: "larder 1",
       canRender: (mediaType) => mediaType.startsWith("image/"),
-      scheduleAndWait: async (digest) => requested.push(digest) > 0,
-      status: async () => ({ renderer: "sharp", heic: true, ffmpeg: false }),
+      make: async (digest) => {
+        requested.push(digest);
+        return "made";
+      },
+      status: async () => SHARP,
       waiting: 0,
       ...thumbnails,
     },
@@ -67,14 +87,14 @@ async function run({ thumbnails, ...options }: Fakes = {}): Promise<string> {
   });
 }
 
-test("each blob is tried once, in more than one step", async () => {
+test("each blob is checked once, in more than one step", async () => {
   const digests = Array.from({ length: 300 }, (_, index) => add(index + 1));
-  expect(await run()).toBe("300 thumbnails created");
+  expect(await run()).toBe("300 files with new thumbnails");
   expect(requested).toEqual(digests);
-  expect(await run()).toBe("0 thumbnails created");
+  expect(await run()).toBe("0 files with new thumbnails");
   const added = add(301);
-  expect(await run()).toBe("1 thumbnails created");
-  expect(requested.at(-1)).toBe(added);
+  expect(await run()).toBe("1 files with new thumbnails");
+  expect(requested.slice(300)).toEqual([added]);
 });
 
 test("blobs that have both thumbnails, are damaged, in the bucket only, or no pictures are left out", async () => {
@@ -85,31 +105,88 @@ test("blobs that have both thumbnails, are damaged, in the bucket only, or no pi
   add(3, "image/jpeg", 1);
   add(4, "text/plain");
   const away = add(5);
-  expect(await run({ isLocal: (digest) => digest !== away })).toBe("1 thumbnails created");
+  expect(await run({ isLocal: (digest) => digest !== away })).toBe("1 files with new thumbnails");
   expect(requested).toEqual([half]);
 });
 
-test("blobs with the ids of removed ones are tried", async () => {
+test("a blob of several files is a picture if one of them is", async () => {
+  const digest = add(1, "application/octet-stream");
+  sqlite.run("INSERT INTO nodes (blob_id, media_type) VALUES (1, 'image/jpeg')");
+  await run();
+  expect(requested).toEqual([digest]);
+});
+
+test("blobs with the ids of removed ones are checked", async () => {
   add(1);
   add(2);
   await run();
-  sqlite.run("DELETE FROM blobs WHERE id = 2");
-  sqlite.run("DELETE FROM nodes WHERE blob_id = 2");
-  expect(await run()).toBe("0 thumbnails created");
-  const added = add(2);
-  expect(await run()).toBe("1 thumbnails created");
-  expect(requested.at(-1)).toBe(added);
+  remove(2);
+  const [second, third] = [add(2), add(3)];
+  await run();
+  expect(requested.slice(2)).toEqual(expect.arrayContaining([second, third]));
 });
 
-test.each<[string, Fakes]>([
-  ["the disk is almost full", { hasSpace: () => false }],
-  ["thumbnails of uploads wait", { thumbnails: { waiting: 65 } }],
-  ["nothing can render", { thumbnails: { status: async () => ({ renderer: "none", heic: false, ffmpeg: false }) } }],
-])("while %s, it makes none, and continues later", async (_, fakes) => {
+test("another version, and ffmpeg, begin with the first blob again", async () => {
+  const picture = add(1);
+  const video = add(2, "video/mp4");
+  await run();
+  expect(requested.splice(0)).toEqual([picture]);
+  await run({ thumbnails: { program: "larder 2" } });
+  expect(requested.splice(0)).toEqual([picture]);
+  add(3, "text/plain");
+  await run({
+    thumbnails: {
+      program: "larder 2",
+      canRender: (mediaType) => mediaType !== "text/plain",
+      status: async () => ({ ...SHARP, ffmpeg: true }),
+    },
+  });
+  expect(requested).toEqual([picture, video]);
+});
+
+test.each<[string, string, Fakes]>([
+  ["the disk is almost full", "waiting for free disk space", { hasSpace: () => false }],
+  ["thumbnails of uploads wait", "the next run continues", { thumbnails: { waiting: 65 } }],
+  [
+    "the image library does not load",
+    "the image library is not available",
+    { thumbnails: { status: async () => ({ ...SHARP, renderer: "bun" }) } },
+  ],
+])("while %s, it makes none, and continues later", async (_, reason, fakes) => {
   add(1);
-  expect(await run(fakes)).toBe("0 thumbnails created; the next run continues");
+  expect(await run(fakes)).toBe(reason);
   expect(cursor).toBeNull();
-  expect(await run()).toBe("1 thumbnails created");
+  expect(await run()).toBe("1 files with new thumbnails");
+});
+
+test("if none can be stored, it stops with an error, and makes them later", async () => {
+  for (let id = 1; id <= 40; id++) add(id);
+  let tried = 0;
+  const make = async () => {
+    tried += 1;
+    return "failed" as const;
+  };
+  await expect(run({ thumbnails: { make } })).rejects.toThrow("16 thumbnails could not be created");
+  expect({ tried, cursor }).toEqual({ tried: 16, cursor: null });
+  expect(await run()).toBe("40 files with new thumbnails");
+});
+
+test("one that fails for now does not hold up others, and those that can't be made are not tried again", async () => {
+  const [broken, impossible] = [add(1), add(2)];
+  const make = async (digest: Digest) => {
+    requested.push(digest);
+    return digest === broken ? "failed" : "none";
+  };
+  await expect(run({ thumbnails: { make } })).rejects.toThrow("1 thumbnails could not be created");
+  expect(cursor).toBeNull();
+  const later = add(3);
+  const others: Fakes = { thumbnails: { make: async (digest) => (digest === later ? "made" : make(digest)) } };
+  requested = [];
+  expect(await run(others)).toBe("1 files with new thumbnails");
+  expect(requested).toEqual([broken, impossible]);
+  requested = [];
+  expect(await run(others)).toBe("0 files with new thumbnails");
+  expect(requested).toEqual([]);
 });
 
 test("a stop does not wait for a rendering, and the next run makes it again", async () => {
@@ -117,7 +194,7 @@ test("a stop does not wait for a rendering, and the next run makes it again", as
   const scheduled = Promise.withResolvers<void>();
   const stuck = run({
     thumbnails: {
-      scheduleAndWait: async () => {
+      make: async () => {
         scheduled.resolve();
         return new Promise<never>(() => {});
       },
@@ -128,5 +205,5 @@ test("a stop does not wait for a rendering, and the next run makes it again", as
   await expect(stuck).rejects.toThrow("stopped");
   expect(cursor).toBeNull();
   abort = new AbortController();
-  expect(await run()).toBe("1 thumbnails created");
+  expect(await run()).toBe("1 files with new thumbnails");
 });

@@ -76,6 +76,20 @@ test("thumbnails of an upload are made without a request, also during further up
   expect(bench.derived.find(digest, "large")).toBeUndefined();
 });
 
+test("what waits for thumbnails learns whether to try again", async () => {
+  await using bench = new Bench();
+  const digest = bench.add("plain.png");
+  expect(await bench.service.make(digest, "image/png")).toBe("made");
+  expect(await bench.service.make(digest, "image/png")).toBe("none");
+  const broken = bench.add("broken.png");
+  expect(await bench.service.make(broken, "image/png")).toBe("none");
+  expect(await bench.service.make(broken, "image/png")).toBe("none");
+  const missing = bench.add("rotated-p3.jpg");
+  rmSync(bench.pathOf(missing));
+  expect(await bench.service.make(missing, "image/jpeg")).toBe("failed");
+  expect(bench.recorded.map((failure) => failure.digest)).toEqual([broken]);
+});
+
 test("a short timeout ends with pending", async () => {
   await using bench = new Bench();
   const digest = bench.add("plain.png");

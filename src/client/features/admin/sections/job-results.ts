@@ -46,7 +46,7 @@ const text = defineText("admin-job-results", {
     removed: "{n, plural, one {# old entry removed} other {# old entries removed}}",
     "shares and addresses": "{n, plural, one {# share removed} other {# shares removed}}",
     "photos removed": "{n, plural, one {# copy of a photo removed} other {# copies of photos removed}}",
-    "thumbnails created": "{n, plural, one {# thumbnail created} other {# thumbnails created}}",
+    "files with new thumbnails": "{n, plural, one {# file with new thumbnails} other {# files with new thumbnails}}",
     "members notified": "{n, plural, one {# member notified} other {# members notified}}",
     "blobs moved to quarantine": "{n, plural, one {# file moved to quarantine} other {# files moved to quarantine}}",
     "uploads removed": "{n, plural, one {# unfinished upload removed} other {# unfinished uploads removed}}",
@@ -62,6 +62,8 @@ const text = defineText("admin-job-results", {
   remarks: {
     "see the log": "details are in the server log",
     "the next run continues": "the next run continues",
+    "waiting for free disk space": "waiting for free disk space",
+    "the image library is not available": "the image library is not available",
     "turned off (scrub.rate)": "Turned off (scrub.rate)",
     "turned off (s3.scrub)": "Turned off (s3.scrub)",
     claimed: "The bucket belongs to this server now",

@@ -70,7 +70,7 @@ export const text = defineText("admin-jobs", {
     "folder-states": "Updates the sizes of folders that changed.",
     recount: "Counts the storage of each account again, and reports differences.",
     "media-info": "Removes the details of deleted photos.",
-    thumbnails: "Creates the thumbnails of files that a command imported.",
+    thumbnails: "Creates missing thumbnails, for example of files that a command imported.",
     "device-changes": "Finishes approved changes of devices, and removes old conflicts.",
     shares: "Removes shares 30 days after they expired, and copies of photos without location after one week.",
     "group-notices": "Notifies the members of a group of what is newly shared with it, 50 at a time.",
