@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiResponse, Client, freshEmail } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
@@ -65,10 +65,13 @@ describe("the setup link", () => {
         expect(page.header("content-type")).toStartWith("text/html");
         expect(page.header("cache-control")).toBe("no-store");
         expect(page.header("referrer-policy")).toBe("no-referrer");
+        expect(page.header("content-security-policy")).toContain("script-src 'self'");
+        expect(page.header("content-security-policy")).not.toContain("connect-src");
       }
       const done = await setUp(own, "accounts");
       expect(done.text).toContain(email);
       expect(done.text).not.toContain(password);
+      expect(done.header("content-security-policy")).toContain("connect-src 'self'");
       const cookie = done.header("set-cookie");
       expect(cookie).toMatch(/^larder_session=[^;]+;.*HttpOnly/i);
       const session = await own.visitor.get("/api/auth/session", { cookie: cookie.split(";")[0] ?? "" });
@@ -82,7 +85,7 @@ describe("the setup link", () => {
     });
   });
 
-  test("is followed by a restart for a household, until which the server is not ready", async () => {
+  test("for a household, the server is not ready until it has restarted", async () => {
     await withServer({ env: defaultSettings }, async (own) => {
       await setUp(own, "household");
       const isReady = async () => {
@@ -115,6 +118,7 @@ describe("the setup link", () => {
         await send(own, { token, email: freshEmail(), password, use: "accounts" }),
       );
       for (const page of pages) {
+        expect(page.header("content-security-policy")).not.toContain("script-src");
         expect({ status: page.status, text: page.text }).toEqual({ status: 404, text: pages[0]?.text ?? "" });
       }
     });
@@ -267,6 +271,19 @@ describe("setup for one household", () => {
       expectError(response, 403, "signup_closed");
       expect(setupTokens(own)).toHaveLength(1);
       expect(await own.stop()).toBe(0);
+    });
+  });
+
+  test("that can't be saved restarts nothing, and the page says what to do", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
+      mkdirSync(join(own.dataDir, "larder.toml.partial"));
+      const done = await setUp(own, "household");
+      expect(done.text).toContain("could not save the settings for a household");
+      expect(done.text).toContain(`<code>preset = "household"</code>`);
+      expect(done.text).not.toContain("data-restarting");
+      await eventually("the log of the problem", () => own.log.includes("Could not write larder.toml."));
+      expectStatus(await own.visitor.get("/health/ready"), 200);
+      expect(countStarts(own)).toBe(1);
     });
   });
 

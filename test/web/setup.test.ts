@@ -13,6 +13,31 @@ function setupPath(web: Web): string {
   return found;
 }
 
+/** Whether the page handles a click with Control, by which browsers open a new tab. */
+function isPreventedWithControl(link: Element): boolean {
+  let isPrevented = false;
+  const listener = (event: Event) => {
+    isPrevented = event.defaultPrevented;
+    event.preventDefault();
+  };
+  document.addEventListener("click", listener, { once: true });
+  link.dispatchEvent(new MouseEvent("click", { ctrlKey: true, bubbles: true, cancelable: true }));
+  return isPrevented;
+}
+
+/**
+ * Lets the page find no server until its session storage says `isBack`. `page.route` would turn off the browser's cache,
+ * without which the page after set-up lacks its style sheet while the server restarts.
+ */
+function failRequestsUntilBack(): void {
+  const send = window.fetch.bind(window);
+  const request = async (...parameters: Parameters<typeof send>) => {
+    if (sessionStorage.getItem("isBack") === null) throw new TypeError("no server");
+    return send(...parameters);
+  };
+  window.fetch = Object.assign(request, window.fetch);
+}
+
 describeWeb(
   "the first run",
   (web) => {
@@ -23,6 +48,7 @@ describeWeb(
       await page.getByText("larder user setup-link").waitFor();
       await web.lookAt(page, "sign-in-new");
 
+      await page.addInitScript(failRequestsUntilBack);
       await page.goto(new URL(setupPath(web), page.url()).href);
       await page.getByRole("heading", { name: "Welcome to Larder" }).waitFor();
       await web.lookAt(page, "setup");
@@ -30,19 +56,22 @@ describeWeb(
       await page.getByLabel("Your name").fill("Root");
       await page.getByLabel("Password", { exact: true }).fill(password);
       await page.getByRole("radio", { name: /One household/ }).check();
-      let isLate = true;
-      await page.route("**/health/ready", async (route) => (isLate ? route.abort() : route.continue()));
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByText("are signed in").waitFor();
       const restart = page.getByRole("status");
       await restart.getByText("Larder is restarting").waitFor();
       await web.lookAt(page, "setup-done");
-      await page.getByRole("link", { name: "Open Larder" }).click();
+      const open = page.getByRole("link", { name: "Open Larder" });
+      expect(await open.evaluate(isPreventedWithControl)).toBe(false);
+      expect(await open.getAttribute("aria-busy")).toBeNull();
+      await open.click();
+      expect(await open.getAttribute("aria-busy")).toBe("true");
       await page.clock.fastForward(30_000);
       await restart.getByText("Larder has not restarted yet").waitFor();
       await web.lookAt(page, "setup-late");
       expect(new URL(page.url()).pathname).toBe("/setup");
-      isLate = false;
+      await page.evaluate(() => sessionStorage.setItem("isBack", "true"));
+      await page.clock.fastForward(5_000);
       await page.waitForURL(/\/home$/);
       await page.getByRole("link", { name: "Administration" }).waitFor();
 

@@ -11,11 +11,17 @@ import type { Services } from "../composition/services.ts";
 
 /** Dependencies of {@link healthRoutes}. */
 interface HealthOptions {
-  /** Why the server can't handle requests now; undefined if it can. */
+  /** Why the server is not ready; undefined if it is. */
   readonly whyNotReady: () => string | undefined;
   readonly openApi: () => Promise<unknown>;
   /** How a request reached the server, for requests with a probe token. */
   readonly readPublicView: (request: Request) => PublicView | undefined;
+}
+
+/** What the readiness depends on, apart from the host. */
+interface ReadinessSources {
+  readonly storeGuard: Pick<Services["storeGuard"], "check">;
+  readonly writer: Pick<Services["writer"], "fault">;
 }
 
 /** The routes of monitors and tools. */
@@ -34,8 +40,11 @@ export function healthRoutes({ whyNotReady, openApi, readPublicView }: HealthOpt
     .get("/openapi.json", PAGE_ROUTE, () => openApi());
 }
 
-/** Returns a function that says why the server can't handle requests now; undefined if it can. */
-export function readiness({ storeGuard, writer }: Services, host: Pick<AppHost, "isDraining" | "isRestarting">) {
+/** Returns a function that says why the server is not ready; undefined if it is. */
+export function readiness(
+  { storeGuard, writer }: ReadinessSources,
+  host: Pick<AppHost, "isDraining" | "isRestarting">,
+) {
   return (): string | undefined => {
     if (host.isDraining()) return "The server is stopping.";
     if (host.isRestarting()) return "The server is restarting.";

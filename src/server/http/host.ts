@@ -17,7 +17,7 @@ export interface AppHost {
   /** Turns the idle timeout off for a request. */
   allowLong(request: Request): void;
   isDraining(): boolean;
-  /** Whether the server restarts soon. Until then, it still handles requests. */
+  /** Whether the server restarts soon. Until then, it handles requests, but /health/ready responds 503. */
   isRestarting(): boolean;
   /** Whether too many requests are in progress. */
   isOverloaded(): boolean;
@@ -27,8 +27,8 @@ export interface AppHost {
   certificateEndsMs(): number | undefined;
   /** The statistics of requests. */
   readonly requests: RequestStatistics;
-  /** Called when the first administrator has chosen who will use the server. */
-  onSetUp(use: "household" | "accounts"): void;
+  /** Called when the first administrator has chosen who will use the server. @returns whether the server restarts */
+  onSetUp(use: "household" | "accounts"): boolean;
   /** Called for each request: notices changes by other processes. */
   noticeChanges(): void;
   /** The scheduled jobs with their state. */
@@ -50,7 +50,7 @@ export const NO_HOST: AppHost = {
   pendingRequests: () => 0,
   certificateEndsMs: () => undefined,
   requests: new RequestStatistics(() => []),
-  onSetUp: () => {},
+  onSetUp: () => false,
   noticeChanges: () => {},
   listJobs: () => [],
   runJob: async () => ({ isOk: false, text: "Nothing runs." }),

@@ -159,18 +159,19 @@ export class HttpServer implements AppHost {
     return this.#options.background.scheduler.runNow(name);
   }
 
-  onSetUp(use: "household" | "accounts"): void {
-    if (use !== "household") return;
+  onSetUp(use: "household" | "accounts"): boolean {
+    if (use !== "household") return false;
     const { config, log } = this.#options.services;
     try {
       savePreset(config);
     } catch (error) {
       log.error('Could not write larder.toml. Add preset = "household" to it, then restart the server.', { error });
-      return;
+      return false;
     }
-    // The page that the browser shows now must not take this run for the next one.
+    // Until the restart, /health/ready responds 503. Otherwise the page would take this process for the restarted one.
     this.#isRestarting = true;
     setTimeout(this.#options.restart, RESTART_AFTER_MS);
+    return true;
   }
 
   /** The application with its audit log, the log of requests, and their statistics around it. */

@@ -4,11 +4,20 @@ import { type PageFrame, renderPage } from "./page.ts";
 import { renderScriptedPage, type ScriptedPageFrame } from "./scripted-page.ts";
 import { setupTexts } from "./text.ts";
 
+const PRESET = html`<code>preset = "household"</code>`;
+const CONFIG_FILE = html`<code>larder.toml</code>`;
+
 /** The fields of the setup form, by the names they are sent with. */
 export type SetupField = "email" | "name" | "password" | "use";
 
 /** Who will use the server: one household with high limits, or accounts limited by their plans. */
 export type SetupUse = "household" | "accounts";
+
+/**
+ * What follows the set-up: a restart with the settings for a household; nothing, because they could not be saved; or
+ * nothing, because accounts are limited by plan.
+ */
+export type AfterSetup = "restarting" | "not_saved" | "accounts";
 
 /** Data for the form: first empty, after a rejection the entered values (never the password) and the problem. */
 export interface SetupPageModel {
@@ -55,10 +64,10 @@ ${problem?.field === "use" && html`<p class="wrong" role="alert">${problem.messa
 }
 
 /**
- * The page after the first administrator is created; the response also signs them in. For a household, the server then
- * restarts, and the script opens pages only after that.
+ * The page after the first administrator is created; the response also signs them in. If the server restarts, the script
+ * opens pages only after that.
  */
-export function renderSetupDonePage(frame: ScriptedPageFrame, email: string, use: SetupUse): string {
+export function renderSetupDonePage(frame: ScriptedPageFrame, email: string, next: AfterSetup): string {
   const { basePath, language } = frame;
   const text = setupTexts(language);
   return renderScriptedPage(
@@ -67,12 +76,13 @@ export function renderSetupDonePage(frame: ScriptedPageFrame, email: string, use
     html`<div class="card narrow">
 <h1>${text.welcome}</h1>
 <p>${htmlMessage(text.done, { email: html`<strong>${email}</strong>` })}</p>
-${use === "household" && html`<p role="status" data-base-path="${basePath}" data-restarting="${text.restarting}" data-restarted="${text.restarted}" data-late="${text.restartLate}">${text.restartHint}</p>`}
+${next === "not_saved" && html`<p class="notice" role="alert">${htmlMessage(text.notSaved, { setting: PRESET, file: CONFIG_FILE })}</p>`}
+${next === "restarting" && html`<p role="status" data-base-path="${basePath}" data-restarting="${text.restarting}" data-restarted="${text.restarted}" data-late="${text.restartLate}">${text.restartHint}</p>`}
 <p class="actions"><a class="button" href="${basePath}/home">${text.open}</a></p>
 <h2>${text.nextSteps}</h2>
 <ul class="steps">
 <li><a href="${basePath}/settings/security">${text.protect}</a><br>${text.protectHint}</li>
-<li>${use === "household" ? html`<a href="${basePath}/admin/users">${text.add}</a><br>${text.addHint}` : html`<a href="${basePath}/admin/invites">${text.invite}</a><br>${text.inviteHint}`}</li>
+<li>${next === "restarting" ? html`<a href="${basePath}/admin/users">${text.add}</a><br>${text.addHint}` : html`<a href="${basePath}/admin/invites">${text.invite}</a><br>${text.inviteHint}`}</li>
 <li><a href="${basePath}/settings/connect">${text.connect}</a><br>${text.connectHint}</li>
 </ul>
 </div>`,

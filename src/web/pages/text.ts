@@ -66,12 +66,14 @@ export const setupTexts = defineTexts("page-setup", {
   accountsHint: "Anyone can create an account. Each account's plan limits its storage and requests.",
   create: "Create account",
   done: "You created the administrator account {email} and are signed in. The setup link no longer works.",
-  restarting: "Larder is restarting with the settings for a household. Pages open after that, in a few seconds.",
+  restarting: "Larder is restarting with the settings for a household. You can open pages in a few seconds.",
   restarted: "Larder has restarted.",
   restartLate:
     "Larder has not restarted yet. Look for the reason in its output or in the service log. This page continues to check.",
   restartHint:
     "Larder is restarting with the settings for a household. If a page does not open, reload it after a few seconds.",
+  notSaved:
+    "Larder could not save the settings for a household. Look for the reason in its output or in the service log. Then add {setting} to {file}, and restart Larder.",
   open: "Open Larder",
   nextSteps: "Next steps",
   protect: "Protect your account",

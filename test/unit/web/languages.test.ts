@@ -107,7 +107,8 @@ const PAGES: readonly string[] = [
   reset.renderResetDonePage(FRAME),
   reset.renderResetGonePage(FRAME),
   setup.renderSetupPage(FRAME, { token: "t", problem }),
-  setup.renderSetupDonePage(FRAME, person.email, "household"),
+  setup.renderSetupDonePage(FRAME, person.email, "restarting"),
+  setup.renderSetupDonePage(FRAME, person.email, "not_saved"),
   setup.renderSetupDonePage(FRAME, person.email, "accounts"),
   setup.renderSetupGonePage(FRAME),
   share.renderSharePage(FRAME, {

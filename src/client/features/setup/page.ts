@@ -4,9 +4,10 @@
  */
 
 const POLL_MS = 500;
+const LATE_POLL_MS = 5_000;
 /** A proxy may accept a request and respond only when the server is back. */
 const REQUEST_MS_MAX = 5_000;
-/** After this time, the page says where to look for the reason. */
+/** After this time, the page says where to look for the reason, and polls less often. */
 const LATE_MS = 30_000;
 
 const restart = document.querySelector<HTMLElement>("[data-restarting]");
@@ -18,6 +19,8 @@ async function openAfterRestart(status: HTMLElement): Promise<void> {
   const links = [...document.querySelectorAll("a")];
   let chosen: HTMLAnchorElement | undefined;
   const choose = (event: MouseEvent) => {
+    // The browser opens a new tab or window.
+    if (event.button !== 0 || event.ctrlKey || event.shiftKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     chosen?.removeAttribute("aria-busy");
     chosen = links.find((link) => link === event.currentTarget);
@@ -25,9 +28,13 @@ async function openAfterRestart(status: HTMLElement): Promise<void> {
   };
   for (const link of links) link.addEventListener("click", choose);
   status.textContent = restarting;
-  const lateTimer = setTimeout(() => (status.textContent = late), LATE_MS);
+  let pollMs = POLL_MS;
+  const lateTimer = setTimeout(() => {
+    status.textContent = late;
+    pollMs = LATE_POLL_MS;
+  }, LATE_MS);
   while (!(await isReady(`${basePath}/health/ready`))) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
   clearTimeout(lateTimer);
   status.textContent = restarted;

@@ -18,7 +18,7 @@ import {
   type SetupUse,
 } from "../../../web/pages/setup-page.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
-import type { AuthService } from "../auth/service.ts";
+import type { AuthService, SignedIn } from "../auth/service.ts";
 import type { User } from "../users/types.ts";
 import { PAGE_ROUTE } from "../routing/declaration.ts";
 import { Router } from "../routing/router.ts";
@@ -30,18 +30,17 @@ export interface SetupRoutesOptions {
   readonly config: Pick<Config, "defaultPlan">;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
-  /** Called with the chosen use of the server when the administrator is created. */
-  readonly onSetUp: (use: SetupUse) => void;
+  /** Called with the chosen use of the server when the administrator is created. Returns whether the server restarts. */
+  readonly onSetUp: (use: SetupUse) => boolean;
   /** The script of the pages; empty if it could not be loaded. */
   readonly setupScripts: (language: string) => Promise<PageScripts>;
 }
 
 const FIELDS: readonly SetupField[] = ["email", "name", "password", "use"];
-const HEADERS = {
-  "cache-control": "no-store",
-  "referrer-policy": "no-referrer",
-  "content-security-policy": `${SCRIPTED_PAGE_HEADERS["content-security-policy"]}; connect-src 'self'`,
-};
+const SCRIPT_POLICY = SCRIPTED_PAGE_HEADERS["content-security-policy"];
+const FORM_HEADERS = { "content-security-policy": SCRIPT_POLICY };
+/** The script of this page requests /health/ready. */
+const DONE_HEADERS = { "content-security-policy": `${SCRIPT_POLICY}; connect-src 'self'` };
 
 /** GET and POST /setup. */
 export function setupRoutes(options: SetupRoutesOptions) {
@@ -50,7 +49,7 @@ export function setupRoutes(options: SetupRoutesOptions) {
     .get("/setup", PAGE_ROUTE, async ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
       if (!auth.isSetupToken(token)) return linkEnded(options, request);
-      return pageResponse(renderSetupPage(await scripted(options, request), { token }), 200, HEADERS);
+      return pageResponse(renderSetupPage(await scripted(options, request), { token }), 200, FORM_HEADERS);
     })
     .post(
       "/setup",
@@ -64,7 +63,7 @@ export function setupRoutes(options: SetupRoutesOptions) {
 }
 
 function linkEnded({ basePath }: SetupRoutesOptions, request: Request): Response {
-  return pageResponse(renderSetupGonePage(pageFrame(request, basePath)), 404, HEADERS);
+  return pageResponse(renderSetupGonePage(pageFrame(request, basePath)), 404);
 }
 
 async function scripted({ basePath, setupScripts }: SetupRoutesOptions, request: Request): Promise<ScriptedPageFrame> {
@@ -82,6 +81,8 @@ async function setUp(options: SetupRoutesOptions, request: Request): Promise<Res
   const use = form.get("use") === "accounts" ? "accounts" : "household";
   const entered = { token, email: form.get("email") ?? "", name: form.get("name") ?? "", use } satisfies SetupPageModel;
   const name = entered.name.trim();
+  // Before the account is created: if the scripts failed to load after it, `onSetUp` would not be called.
+  const frame = await scripted(options, request);
   let user: User;
   try {
     user = await auth.setUp(
@@ -100,14 +101,20 @@ async function setUp(options: SetupRoutesOptions, request: Request): Promise<Res
     if (!auth.isSetupToken(token)) return linkEnded(options, request);
     const field = FIELDS.find((known) => known === error.details["field"]);
     const model = { ...entered, problem: { field, message: errorText(error, request) } };
-    return pageResponse(renderSetupPage(await scripted(options, request), model), 400, HEADERS);
+    return pageResponse(renderSetupPage(frame, model), 400, FORM_HEADERS);
   }
   noteAudit(request, { userId: user.publicId, details: { role: user.role } });
-  const frame = await scripted(options, request);
-  // The account exists and the link is used up, so the choice is applied even if starting the session fails.
-  const signedIn = await auth.signInConfirmed(user, clientOf(request)).finally(() => onSetUp(use));
-  return pageResponse(renderSetupDonePage(frame, user.email, use), 201, {
-    ...HEADERS,
+  let restarts: boolean;
+  let signedIn: SignedIn;
+  try {
+    signedIn = await auth.signInConfirmed(user, clientOf(request));
+  } finally {
+    // The account exists and the link is used up, so the choice is applied even if starting the session fails.
+    restarts = onSetUp(use);
+  }
+  const next = restarts ? "restarting" : use === "household" ? "not_saved" : "accounts";
+  return pageResponse(renderSetupDonePage(frame, user.email, next), 201, {
+    ...DONE_HEADERS,
     "set-cookie": cookies.forSignIn(request, signedIn),
   });
 }
