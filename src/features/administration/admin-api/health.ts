@@ -28,7 +28,7 @@ function* errorsOf({
   replicaProblem,
 }: ServerHealth): Generator<HealthProblem> {
   if (notReady !== undefined && notReady !== database.fault) {
-    yield error("readiness", say`The server accepts no requests: ${notReady}`);
+    yield error("readiness", say`The server is not ready: ${notReady}`);
   }
   if (database.fault !== undefined) yield error("database", sayText(database.fault));
   if (openFindings > 0) {

@@ -112,7 +112,7 @@ export interface DailySample {
 
 /** The state of the server, for GET /api/admin/health. */
 export interface ServerHealth {
-  /** Why the server accepts no requests, as text. */
+  /** Why the server is not ready, as text; undefined if it is. */
   readonly notReady: string | undefined;
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
   readonly database: { readonly bytes: number; readonly logBytes: number; readonly fault: string | undefined };
