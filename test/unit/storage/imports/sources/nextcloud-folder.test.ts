@@ -57,6 +57,17 @@ test("what is elsewhere is reported, with what to do", async () => {
   expect(leftOut[0]?.message).toContain("by WebDAV");
 });
 
+test("what links beside the files lead to is not reported", async () => {
+  await put("elsewhere/one.txt", "one");
+  await symlink(join(data, "elsewhere"), join(data, "ada/files_versions"));
+  await mkdir(join(data, "ada/files_trashbin"));
+  await symlink(join(data, "elsewhere"), join(data, "ada/files_trashbin/files"));
+  for (const followsLinks of [false, true]) {
+    const { leftOut } = await readSource(new NextcloudFolderSource({ folder: join(data, "ada"), followsLinks }));
+    expect(leftOut.map(({ name }) => name)).toEqual(["Favorites, tags, shares, and comments", "Other storage"]);
+  }
+});
+
 test("encrypted files are never imported, but files that only begin like them are", async () => {
   const header = "HBEGIN:oc_encryption_module:OC_DEFAULT_MODULE:cipher:AES-256-CTR:signed:true:HEND";
   await put("ada/files/encrypted.jpg", header.padEnd(8192, "-") + "x".repeat(9000));

@@ -1,9 +1,12 @@
-/** Reads folders and files on the disk, and never follows a link. */
+/**
+ * Reads folders and files on the disk. What is behind a link is never read: after a folder or file is opened, its real path
+ * is compared.
+ */
 import * as fs from "node:fs";
 import { promisify } from "node:util";
 import { SourceError } from "../../source.ts";
-import { describeCode, linkError } from "./files-folder.ts";
-import { say } from "../../../../../translations/say.ts";
+import { type Message, say } from "../../../../../translations/say.ts";
+import { errorCode } from "../../../../../lib/error.ts";
 
 /** A file, as it was when its folder was listed. */
 export interface DiskFile {
@@ -33,7 +36,7 @@ export async function listDiskFolder(path: string): Promise<readonly fs.Dirent[]
   try {
     const own = `/proc/self/fd/${fd}`;
     if (fs.readlinkSync(own) !== path) throw linkError();
-    // The opened folder, also if a link replaces it now.
+    // Lists the opened folder, even if a link has replaced it since.
     const entries = await fs.promises.readdir(own, { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } finally {
@@ -117,4 +120,19 @@ function checkUnchanged(fd: number, file: DiskFile, readBytes: number): void {
 
 function cannotRead(error: unknown): SourceError {
   return new SourceError(say`The file can't be read: ${describeCode(error)}`, false, { cause: error });
+}
+
+/** The error of the disk for a link that is not followed. */
+export function linkError(): Error {
+  return Object.assign(new Error("a link"), { code: "ELOOP" });
+}
+
+/** Why a file or folder on the disk can't be read: a sentence. */
+export function describeCode(error: unknown): Message {
+  const code = errorCode(error) ?? "unknown cause";
+  if (code === "ENOENT") return say`It does not exist.`;
+  if (code === "ENOTDIR") return say`It is not a folder.`;
+  if (code === "EACCES" || code === "EPERM") return say`This user may not read it. Run the command as another user.`;
+  if (code === "ELOOP") return say`It is a symbolic link. Links are not followed.`;
+  return say`The disk reported ${code}.`;
 }

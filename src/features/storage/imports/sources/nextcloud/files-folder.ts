@@ -1,9 +1,9 @@
 /** Where the files of a Nextcloud account are in the data directory of a Nextcloud or an ownCloud. */
-import { lstat, readdir, realpath } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../../../../../lib/error.ts";
 import { type LeftOut, SourceError } from "../../source.ts";
-import { type Message, say } from "../../../../../translations/say.ts";
+import { say } from "../../../../../translations/say.ts";
+import { describeCode, linkError, listDiskFolder } from "./disk-file.ts";
 
 /** A folder with the files of an account. */
 export interface FilesFolder {
@@ -78,9 +78,10 @@ async function resolveFolder(path: string): Promise<string> {
   }
 }
 
+/** @param folder absolute, without symbolic links */
 async function list(folder: string): Promise<string[]> {
   try {
-    return await readdir(folder);
+    return (await listDiskFolder(folder)).map(({ name }) => name);
   } catch (error) {
     throw unreadable(error);
   }
@@ -88,19 +89,4 @@ async function list(folder: string): Promise<string[]> {
 
 function unreadable(error: unknown): SourceError {
   return new SourceError(say`The folder can't be read: ${describeCode(error)}`, false, { cause: error });
-}
-
-/** The error of the disk for a link that is not followed. */
-export function linkError(): Error {
-  return Object.assign(new Error("a link"), { code: "ELOOP" });
-}
-
-/** Why a file or folder on the disk can't be read: a sentence. */
-export function describeCode(error: unknown): Message {
-  const code = errorCode(error) ?? "unknown cause";
-  if (code === "ENOENT") return say`It does not exist.`;
-  if (code === "ENOTDIR") return say`It is not a folder.`;
-  if (code === "EACCES" || code === "EPERM") return say`This user may not read it. Run the command as another user.`;
-  if (code === "ELOOP") return say`It is a symbolic link. Links are not followed.`;
-  return say`The disk reported ${code}.`;
 }

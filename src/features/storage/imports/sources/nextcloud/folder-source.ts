@@ -2,8 +2,8 @@ import type { Dirent, Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type ImportSource, type LeftOut, SourceError, type SourceEntry } from "../../source.ts";
-import { type DiskFile, isEncrypted, listDiskFolder, openDiskFile } from "./disk-file.ts";
-import { describeCode, findFiles, listElsewhere } from "./files-folder.ts";
+import { describeCode, type DiskFile, isEncrypted, listDiskFolder, openDiskFile } from "./disk-file.ts";
+import { findFiles, listElsewhere } from "./files-folder.ts";
 import { say } from "../../../../../translations/say.ts";
 
 /** Options of {@link NextcloudFolderSource}. */
@@ -11,8 +11,8 @@ export interface NextcloudFolderSourceOptions {
   /** The folder of an account in the data directory of a Nextcloud or an ownCloud, or the folder `files` in it. */
   readonly folder: string;
   /**
-   * Whether its path may have symbolic links: by default, because the operator chose it. Otherwise the path is absolute,
-   * and links are not followed even if they replace a folder later.
+   * Whether the path may contain symbolic links. True for commands, whose operator chose it. If false, the path must be
+   * absolute, and links are never followed.
    */
   readonly followsLinks?: boolean;
 }
