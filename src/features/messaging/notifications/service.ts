@@ -261,7 +261,7 @@ export class NotificationService {
     }
   }
 
-  /** The name and public id of a device. Also of a removed one, whose uploads were canceled before. */
+  /** The name and public id of a device. Also of removed devices; their uploads were canceled at removal. */
   getDevice(deviceId: number): { publicId: string; name: string } {
     const device = this.#targets.device.get(deviceId);
     invariant(device !== null, "a device that uploads is in the database");

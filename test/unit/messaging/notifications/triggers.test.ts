@@ -167,8 +167,7 @@ test("failed uploads share a message of their own", async () => {
   ]);
 });
 
-test("an upload of an unknown device stores nothing, and no other words stand for its name", async () => {
-  // There was a text for it, in small letters at any position of a sentence. It was never shown.
+test("an upload of an unknown device fails and stores nothing", async () => {
   const bench = notificationBench();
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   const failure = await upload(bench, ann, { ...phone, id: 1_000 }, "a.jpg").catch(String);
