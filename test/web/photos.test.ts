@@ -679,6 +679,8 @@ describeWeb("the photos page", (web) => {
     await show.getByRole("button", { name: "Play", exact: true }).waitFor();
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "2025-08-17 4.jpg" }).waitFor();
+    // Once the address had followed, after 300 ms, the preview showed the photo from which the slideshow began.
+    await page.waitForTimeout(500);
     await closeByKey(page, show);
     await page.getByRole("dialog", { name: "2025-08-17 4.jpg" }).waitFor();
   });

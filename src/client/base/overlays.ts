@@ -75,7 +75,7 @@ export function useOverlay(name: OverlayName): Overlay {
 export function useSteppedOverlay(name: OverlayName): Overlay {
   const overlay = useOverlay(name);
   const { value, replace } = overlay;
-  const { history } = useRouter();
+  const router = useRouter();
   // Valid for these values of the address. Its change to another one is not ours, for example by Back.
   const [step, setStep] = useState<{ readonly from: readonly string[]; readonly to: string }>();
   const isStepOf = (from: readonly string[] | undefined) => value !== undefined && from?.includes(value) === true;
@@ -91,9 +91,10 @@ export function useSteppedOverlay(name: OverlayName): Overlay {
     if (current === undefined || current === value) return undefined;
     const write = () => {
       stop();
-      if (leaving !== undefined) return start();
+      // The entry of a dialog on top is left when it closes. The step belongs into the one below.
+      if (leaving !== undefined || topOverlay(router)?.startsWith(DIALOG_PREFIX) === true) return start();
       // On a slow machine, the browser has left the overlay before the page shows it. It must not come back.
-      if (!new URLSearchParams(history.location.search).has(name)) return;
+      if (!new URLSearchParams(router.history.location.search).has(name)) return;
       written.current = current;
       replace(current);
     };
@@ -108,7 +109,7 @@ export function useSteppedOverlay(name: OverlayName): Overlay {
     };
     start();
     return stop;
-  }, [current, value, replace, history, name]);
+  }, [current, value, replace, router, name]);
   return {
     ...overlay,
     value: current,
