@@ -8,7 +8,7 @@ import type { ImportRun, RunState } from "./types.ts";
 
 /** Dependencies of {@link RecordedRun}. */
 interface RecordedRunOptions {
-  readonly rows: RunRows;
+  readonly rows: Pick<RunRows, "addProblems" | "change" | "removeProblems">;
   readonly writer: Pick<Writer, "run">;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,12 +16,14 @@ interface RecordedRunOptions {
 
 const EVERY_MS = 1_000;
 
-/** Records the progress of a run, at most once a second. */
+/** Records the progress of a run, at most once a second. The last report before a pause is recorded too. */
 export class RecordedRun {
   readonly progress: ImportProgress;
   readonly #options: RecordedRunOptions;
   readonly #run: ImportRun;
   #nextMs = 0;
+  #timer: Timer | undefined;
+  #hasEnded = false;
   #recorded = 0;
   #recording: Promise<void> = Promise.resolve();
 
@@ -55,14 +57,22 @@ export class RecordedRun {
 
   /** Records the end, or that the run waits. */
   async end(state: RunState, message: Message | null): Promise<void> {
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
     await this.#recording;
     await this.#record(state, message);
   }
 
   #recordSoon(): void {
-    const nowMs = performance.now();
-    if (nowMs < this.#nextMs) return;
-    this.#nextMs = nowMs + EVERY_MS;
+    if (this.#hasEnded || this.#timer !== undefined) return;
+    const waitMs = this.#nextMs - performance.now();
+    if (waitMs <= 0) this.#recordNow();
+    else this.#timer = setTimeout(() => this.#recordNow(), waitMs);
+  }
+
+  #recordNow(): void {
+    this.#timer = undefined;
+    this.#nextMs = performance.now() + EVERY_MS;
     this.#recording = this.#recording
       .then(() => this.#record("running", null))
       .catch((error: unknown) => this.#options.log.warn("The progress of an import could not be recorded.", { error }));
