@@ -90,8 +90,8 @@ for (const program of SYNC_PROGRAMS) {
         });
         // The questions without a password do not count, and owncloudcmd asks for each file that it has just stored.
         expect(first.filter(({ status }) => status < 400).length).toBeLessThanOrEqual(65);
-        // As many as the client sends at once.
-        expect(first.filter(({ status }) => status === 503).length).toBeLessThanOrEqual(6);
+        // The client sends six at once, and on a slow machine as many again before it reads the first response.
+        expect(first.filter(({ status }) => status === 503).length).toBeLessThanOrEqual(12);
         await own.restart({ env: { LARDER_PLANS_ENTERPRISE_LIMIT_DAV: "5000" }, args });
         // No file was blamed: the client does not wait before it sends the rest.
         await one.sync();
