@@ -64,6 +64,13 @@ async function allContents(account: ClientAccount, computers: SyncedFolder[]): P
   return new Set([...trees, remote].flatMap((tree) => [...tree.values()].map(({ content }) => content)));
 }
 
+/** The contents of all versions of the files on the server. */
+async function serverVersions(account: ClientAccount): Promise<string[]> {
+  const files = [...(await readServerTree(account)).values()];
+  const lists = await Promise.all(files.map(async ({ id }) => account.client.get(`/api/files/${id}/versions`)));
+  return lists.flatMap((list) => list.strings("data.versions", "checksum")).map((sum) => sum.replace("sha256:", ""));
+}
+
 /** Path → content, sorted by path. */
 function contentsByPath(tree: Iterable<readonly [string, { content: string }]>): Map<string, string> {
   const pairs = [...tree].map(([path, { content }]) => [path, content] as const);
@@ -277,9 +284,11 @@ for (const program of SYNC_PROGRAMS) {
       await writeFile(join(one.path, composed), "composed");
       await writeFile(join(one.path, decomposed), "decomposed, longer");
       const both = [digestOf("composed"), digestOf("decomposed, longer")];
+      // The program uploads both at once. If the decomposed name arrives first, its content is the version before.
+      const storedContents = async () => [...(await allContents(account, [one])), ...(await serverVersions(account))];
       for (let run = 0; run < 3; run += 1) {
         await one.trySync();
-        const contents = await allContents(account, [one]);
+        const contents = await storedContents();
         for (const content of both) expect(contents).toContain(content);
       }
       expect([...(await readServerTree(account)).keys()]).toEqual([composed]);
@@ -287,7 +296,7 @@ for (const program of SYNC_PROGRAMS) {
       const { id = "", content: uploaded = "" } = (await readServerTree(account)).get(composed) ?? {};
       expect((await account.client.putContent(id, "edit in the page")).status).toBe(200);
       for (let run = 0; run < 2; run += 1) await one.trySync();
-      const contents = await allContents(account, [one]);
+      const contents = await storedContents();
       const others = both.filter((content) => content !== uploaded);
       for (const content of [digestOf("edit in the page"), ...others]) expect(contents).toContain(content);
     });
