@@ -56,6 +56,25 @@ describeWeb("the details of a file", (web) => {
     expect(await panel.getByText("Created", { exact: true }).count()).toBe(0);
   });
 
+  test("cover the preview on phones, and show the file of the preview when they close", async () => {
+    const account = await web.account();
+    for (const name of ["1.txt", "2.txt"]) await account.client.storedId(name, { name });
+    const page = await web.open({ as: account, size: "phone" });
+    await row(page, "1.txt").dblclick();
+    await untilFocused(page, page.getByRole("dialog", { name: "1.txt" }));
+    await page.keyboard.press("i");
+    await page.getByRole("complementary", { name: "Details" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    const second = page.getByRole("dialog", { name: "2.txt" });
+    await second.waitFor();
+    // Once the address had followed, after 300 ms, the details closed over the file that they were opened for.
+    await page.waitForTimeout(500);
+    await page.goBack();
+    await page.getByRole("complementary", { name: "Details" }).waitFor({ state: "detached" });
+    await second.waitFor();
+    expect(await page.getByRole("dialog", { name: "1.txt" }).count()).toBe(0);
+  });
+
   test("link to the albums that it is in", async () => {
     const account = await web.account();
     const { client } = account;

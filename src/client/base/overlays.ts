@@ -91,8 +91,9 @@ export function useSteppedOverlay(name: OverlayName): Overlay {
     if (current === undefined || current === value) return undefined;
     const write = () => {
       stop();
-      // The entry of a dialog on top is left when it closes. The step belongs into the one below.
-      if (leaving !== undefined || topOverlay(router)?.startsWith(DIALOG_PREFIX) === true) return start();
+      // The entry of an overlay on top is left when it closes. The step belongs into the one below.
+      const top = topOverlay(router);
+      if (leaving !== undefined || (top !== undefined && top !== name)) return start();
       // On a slow machine, the browser has left the overlay before the page shows it. It must not come back.
       if (!new URLSearchParams(router.history.location.search).has(name)) return;
       written.current = current;
