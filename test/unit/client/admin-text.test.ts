@@ -89,7 +89,9 @@ const IN_SENTENCES = ["blobs read", "new findings", "steps", "files", "in the st
 test("the result of each job has words", async () => {
   const phrases = new Set<string>();
   const jobs = await Array.fromAsync(new Glob("src/features/*/jobs.ts").scan(ROOT));
-  const services = ["storage/remote-store", "mobile/offline-queue"].map((name) => `src/features/${name}/service.ts`);
+  const services = ["storage/remote-store/service", "mobile/offline-queue/service", "media/thumbnails/backfill"].map(
+    (name) => `src/features/${name}.ts`,
+  );
   for (const path of [...jobs, ...services]) {
     const source = await Bun.file(join(ROOT, path)).text();
     for (const [, phrase = ""] of source.matchAll(/\} ([a-z][a-z -]*[a-z])(?=[,`"])/g)) phrases.add(phrase);

@@ -167,7 +167,8 @@ function parsePosition(cursor: string | null): Position | undefined {
 }
 
 function failed(count: number): Error {
-  return new Error(`${count} thumbnails could not be created; the log has the reasons. The next run tries them again.`);
+  const files = count === 1 ? "1 file" : `${count} files`;
+  return new Error(`No thumbnails could be created of ${files}. The log has the reasons. The next run tries again.`);
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -166,7 +166,7 @@ test("if none can be stored, it stops with an error, and makes them later", asyn
     tried += 1;
     return "failed" as const;
   };
-  await expect(run({ thumbnails: { make } })).rejects.toThrow("16 thumbnails could not be created");
+  await expect(run({ thumbnails: { make } })).rejects.toThrow("of 16 files. The log");
   expect({ tried, cursor }).toEqual({ tried: 16, cursor: null });
   expect(await run()).toBe("40 files with new thumbnails");
 });
@@ -177,7 +177,7 @@ test("one that fails for now does not hold up others, and those that can't be ma
     requested.push(digest);
     return digest === broken ? "failed" : "none";
   };
-  await expect(run({ thumbnails: { make } })).rejects.toThrow("1 thumbnails could not be created");
+  await expect(run({ thumbnails: { make } })).rejects.toThrow("of 1 file. The log");
   expect(cursor).toBeNull();
   const later = add(3);
   const others: Fakes = { thumbnails: { make: async (digest) => (digest === later ? "made" : make(digest)) } };
