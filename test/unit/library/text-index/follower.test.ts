@@ -23,8 +23,9 @@ test("a changed folder with a million files is looked at in parts", () => {
       changesAfter: (_accountId, seq) => (seq < 1 ? [{ seq: 1, nodeId: FOLDER }] : []),
       kindOf: () => "folder",
       *filesBelow() {
-        for (; seen < FILES; seen++) {
-          yield { nodeId: FOLDER + seen + 1, blobId: seen + 1, digest: Buffer.alloc(32), mediaType: "image/png" };
+        while (seen < FILES) {
+          seen += 1;
+          yield { nodeId: FOLDER + seen, blobId: seen, digest: Buffer.alloc(32), mediaType: "image/png" };
         }
       },
       filesFrom: () => ({ files: [], nextId: undefined }),
