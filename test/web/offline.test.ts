@@ -25,6 +25,26 @@ describeWeb("a page on a bad connection", (web) => {
       .waitFor({ state: "detached" });
   });
 
+  test("loads its data again once, if the connection is lost several times in some seconds", async () => {
+    const page = await web.open({ as: await web.account(), isFirstVisit: true });
+    await page.getByText("This folder is empty").waitFor();
+    const rounds = 5;
+    let requests = 0;
+    page.on("request", (request) => {
+      if (request.url().includes("/api/files?")) requests += 1;
+    });
+    const loadedAgain = page.waitForRequest("**/api/files?*");
+    const note = page.getByText(/Can.t reach the server/).first();
+    for (let round = 0; round < rounds; round++) {
+      await page.context().setOffline(true);
+      await note.waitFor();
+      await page.context().setOffline(false);
+      await note.waitFor({ state: "detached" });
+    }
+    await loadedAgain;
+    expect(requests).toBeLessThan(rounds);
+  });
+
   test("loads as soon as the server can be reached, if its session could not be loaded", async () => {
     const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
     web.expectProblems(page, /Failed to load resource/);

@@ -8,11 +8,15 @@ import { createStore, useStore } from "../base/store.ts";
 
 const PROBE_FIRST_MS = 2000;
 const PROBE_MS_MAX = 30_000;
+/** A request that always fails while others succeed must not make the page repeat all of them without a pause. */
+const REFETCH_APART_MS = 10_000;
 
 const reached = createStore(true);
 const updated = createStore(false);
 let probeTimer: ReturnType<typeof setTimeout> | undefined;
 let probeDelayMs = PROBE_FIRST_MS;
+let refetchTimer: ReturnType<typeof setTimeout> | undefined;
+let refetchedMs = -REFETCH_APART_MS;
 
 /** Whether the last request reached the server. */
 export function useIsReached(): boolean {
@@ -42,8 +46,7 @@ function setReachable(isReached: boolean): void {
     probeDelayMs = PROBE_FIRST_MS;
     if (reached.get()) return;
     reached.set(true);
-    void queryClient.invalidateQueries();
-    void checkForUpdate();
+    refetchSoon();
     return;
   }
   reached.set(false);
@@ -53,6 +56,21 @@ function setReachable(isReached: boolean): void {
     void probe();
   }, probeDelayMs);
   probeDelayMs = Math.min(probeDelayMs * 2, PROBE_MS_MAX);
+}
+
+/** Loads the data of the page again, and looks for an update: now, or `REFETCH_APART_MS` after the last time. */
+function refetchSoon(): void {
+  refetchTimer ??= setTimeout(
+    () => {
+      refetchTimer = undefined;
+      // Otherwise the next successful request starts it again.
+      if (!reached.get()) return;
+      refetchedMs = performance.now();
+      void queryClient.invalidateQueries();
+      void checkForUpdate();
+    },
+    Math.max(0, refetchedMs + REFETCH_APART_MS - performance.now()),
+  );
 }
 
 /** Sends the cheapest request there is. Any response means that the server can be reached. */
