@@ -34,35 +34,55 @@ export type S3Conditions = "known" | "unknown" | "ignored" | "racing";
 
 /*
  * s3rver responds when it has received an object, before it has written it. A request right after that finds the object
- * empty. These replacements respond only when the object is written.
+ * empty. It also fails if several clients use it at once: one reads metadata that another is writing, or writes to a folder
+ * that another removes. These replacements respond when everything is written, replace whole files, and leave folders.
  */
+const writeMetadata = FilesystemStore.prototype.putMetadata;
+FilesystemStore.prototype.putMetadata = async function (bucket, key, metadata, md5) {
+  const unfinished = `${key}.${crypto.randomUUID()}`;
+  await writeMetadata.call(this, bucket, unfinished, metadata, md5);
+  for (const resource of md5 === undefined ? ["metadata.json"] : ["object.md5", "metadata.json"])
+    await rename(this.getResourcePath(bucket, unfinished, resource), this.getResourcePath(bucket, key, resource));
+};
 FilesystemStore.prototype.putObject = async function (object) {
   const { bucket, key, metadata, content } = object;
   const path = this.getResourcePath(bucket, key, "object");
-  const stored = await writeAtomically(path, Buffer.isBuffer(content) ? Readable.from([content]) : content);
+  const { unfinished, ...stored } = await write(path, Buffer.isBuffer(content) ? Readable.from([content]) : content);
   await this.putMetadata(bucket, key, metadata, stored.md5);
+  await rename(unfinished, path);
   return stored;
 };
 FilesystemStore.prototype.putPart = async function (bucket, uploadId, partNumber, content) {
   const path = join(this.getResourcePath(bucket, undefined, "uploads"), uploadId, String(partNumber));
-  const stored = await writeAtomically(path, content);
+  const { unfinished, ...stored } = await write(path, content);
   await writeFile(`${path}.md5`, stored.md5);
+  await rename(unfinished, path);
   return stored;
+};
+FilesystemStore.prototype.deleteObject = async function (bucket, key) {
+  const resources = ["object", "object.md5", "metadata.json"];
+  await Promise.all(resources.map((resource) => rm(this.getResourcePath(bucket, key, resource), { force: true })));
 };
 
 /*
- * s3rver lists keys in the order of the directories on its disk. S3 lists them by their bytes, and a page begins after the
- * last key of the page before it.
+ * s3rver lists keys in the order of the directories on its disk, and fails if a file disappears during that. S3 lists them
+ * by their bytes, and a page begins after the last key of the page before it.
  */
 const listUnordered = FilesystemStore.prototype.listObjects;
 FilesystemStore.prototype.listObjects = async function (bucket, options) {
   const { maxKeys = Number.POSITIVE_INFINITY } = options;
-  const found = await listUnordered.call(this, bucket, { ...options, maxKeys: Number.POSITIVE_INFINITY });
+  const list = () => listUnordered.call(this, bucket, { ...options, maxKeys: Number.POSITIVE_INFINITY });
+  const listAgain = (error: unknown): ReturnType<typeof list> => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return list().catch(listAgain);
+    throw error;
+  };
+  const found = await list().catch(listAgain);
   const objects = found.objects.toSorted((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
   return { ...found, objects: objects.slice(0, maxKeys), isTruncated: objects.length > maxKeys };
 };
 
-async function writeAtomically(path: string, content: Readable): Promise<{ size: number; md5: string }> {
+/** Writes content next to a path, under a name of its own. */
+async function write(path: string, content: Readable): Promise<{ unfinished: string; size: number; md5: string }> {
   const hash = createHash("md5");
   let size = 0;
   const count = new Transform({
@@ -75,8 +95,7 @@ async function writeAtomically(path: string, content: Readable): Promise<{ size:
   await mkdir(dirname(path), { recursive: true });
   const unfinished = `${path}.${crypto.randomUUID()}`;
   await pipeline(content, count, createWriteStream(unfinished));
-  await rename(unfinished, path);
-  return { size, md5: hash.digest("hex") };
+  return { unfinished, size, md5: hash.digest("hex") };
 }
 
 const BUCKET = "larder";

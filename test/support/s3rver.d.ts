@@ -27,7 +27,8 @@ declare module "s3rver/lib/stores/filesystem.js" {
   export default class FilesystemStore {
     listObjects: (this: FilesystemStore, bucket: string, options: { maxKeys?: number }) => Promise<Listing>;
     getResourcePath(bucket: string, key: string | undefined, resource: string): string;
-    putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
+    putMetadata: (this: FilesystemStore, bucket: string, key: string, metadata: object, md5?: string) => Promise<void>;
+    deleteObject(bucket: string, key: string): Promise<void>;
     putObject(object: { bucket: string; key: string; metadata: object; content: Readable | Buffer }): Promise<Stored>;
     putPart(bucket: string, uploadId: string, partNumber: number, content: Readable): Promise<Stored>;
   }

@@ -36,8 +36,10 @@ test("a changed folder with a million files is looked at in parts", () => {
     "run",
   );
   tables.progress.setCursor(ACCOUNT, 0);
-  // On a slow machine the journal alone may use up the time of the first step.
-  while (seen === 0) expect(follower.step()).toBe(true);
+  // On a slow machine, the journal alone may use up the time of the first step.
+  expect(follower.step()).toBe(true);
+  if (seen === 0) expect(follower.step()).toBe(true);
+  expect(seen).toBeGreaterThan(0);
   expect(seen).toBeLessThan(FILES);
   const before = seen;
   expect(follower.step()).toBe(true);
