@@ -36,8 +36,12 @@ const UNREAD_MAX = 16;
 const SNIPPETS_MS = 300;
 /** Segments of a text that are read for one snippet. */
 const SNIPPET_SEGMENTS_MAX = 4;
-/** How long completions may take, and how many files of a word are counted. */
+/**
+ * How long completions may take, how many words are looked at also on a machine so busy that these take longer, and how
+ * many files of a word are counted.
+ */
 const COMPLETION_MS = 25;
+const COMPLETIONS_MIN = 8;
 const COUNTED_MAX = 32;
 const COMPLETED_WORD_MAX = 40;
 
@@ -127,9 +131,10 @@ export class TextFinder {
   /** Words of the texts in the scopes that begin with a text, most frequent first. */
   complete({ scopes, start, limit }: CompletionQuery): string[] {
     const visible = this.#open(scopes);
-    const untilMs = performance.now() + COMPLETION_MS;
+    const untilMs = this.#nowMs() + COMPLETION_MS;
     const found: { readonly word: string; readonly count: number }[] = [];
-    for (let from = start; performance.now() < untilMs; ) {
+    let from = start;
+    for (let looked = 0; looked < COMPLETIONS_MIN || this.#nowMs() < untilMs; looked++) {
       const next = this.#countNext(from, start, (blobId) => this.#isReadable(blobId, visible));
       if (next === undefined) break;
       if (next.count > 0 && next.word.length <= COMPLETED_WORD_MAX && /\p{L}/u.test(next.word)) found.push(next);

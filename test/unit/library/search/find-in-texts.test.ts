@@ -5,8 +5,11 @@ import { TextFinder } from "../../../../src/features/library/text-index/find.ts"
 
 const SEGMENTS = 50;
 
-/** An index of one account in which every segment has these words. Reading a segment takes a millisecond. */
-function createFinder(texts: number, text: string) {
+/**
+ * An index of one account in which every segment has these words. Reading a segment takes a millisecond.
+ * @param wordMs how long reading a word of the vocabulary takes
+ */
+function createFinder(texts: number, text: string, { vocabulary = [""], wordMs = 1 } = {}) {
   let reads = 0;
   const blobs = Array.from({ length: texts }, (_, at) => at + 1);
   const segmentsOf = (blobId: number) => Array.from({ length: SEGMENTS }, (_, at) => blobId * SEGMENTS + at);
@@ -23,7 +26,12 @@ function createFinder(texts: number, text: string) {
     removals: 0,
     toRead: () => [],
     size: { texts, averageLength: SEGMENTS },
-    vocabulary: () => [],
+    *vocabulary(from: string) {
+      for (const word of vocabulary.filter((other) => other >= from)) {
+        reads += wordMs;
+        yield { word, segmentId: SEGMENTS };
+      }
+    },
   };
   const files = {
     blobsIn: () => new Set(blobs),
@@ -43,7 +51,9 @@ function createFinder(texts: number, text: string) {
     const digests = blobs.map((blobId) => Buffer.from([blobId % 256]).toString("hex"));
     return finder.snippets({ digests, patterns: [word?.pattern ?? ""], queries: word?.queries ?? [] }).matches.length;
   };
-  return { find, snippets, reads: () => reads };
+  const complete = (start: string, limit: number) =>
+    finder.complete({ scopes: [{ accountId: 1, rootId: null }], start, limit });
+  return { find, snippets, complete, reads: () => reads };
 }
 
 test("a phrase is found in every text that has it", () => {
@@ -63,6 +73,21 @@ test("snippets are not looked for without end", () => {
   expect(reads()).toBeLessThan(400);
   const found = createFinder(90, "first second third");
   expect(found.snippets("first second")).toBe(90);
+});
+
+test("the first words are suggested also on a machine that is busy", () => {
+  const { complete } = createFinder(2, "", { vocabulary: ["lemon", "marvels", "marzipan", "melon"], wordMs: 1_000 });
+  expect(complete("mar", 8)).toEqual(["marvels", "marzipan"]);
+});
+
+test("words to suggest are not looked for without end", () => {
+  const vocabulary = Array.from(
+    { length: 300 },
+    (_, at) => `word${"x".repeat(at % 20)}${String.fromCodePoint(97 + at)}`,
+  );
+  const { complete, reads } = createFinder(2, "", { vocabulary: vocabulary.toSorted(), wordMs: 1 });
+  expect(complete("word", 8)).toHaveLength(8);
+  expect(reads()).toBeLessThan(vocabulary.length);
 });
 
 test("a phrase of thousands of words is compared only in part", () => {
