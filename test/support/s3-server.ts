@@ -47,14 +47,17 @@ FilesystemStore.prototype.putMetadata = async function (bucket, key, metadata, m
 FilesystemStore.prototype.putObject = async function (object) {
   const { bucket, key, metadata, content } = object;
   const path = this.getResourcePath(bucket, key, "object");
-  const { unfinished, ...stored } = await write(path, Buffer.isBuffer(content) ? Readable.from([content]) : content);
+  const { unfinished, ...stored } = await writeUnfinished(
+    path,
+    Buffer.isBuffer(content) ? Readable.from([content]) : content,
+  );
   await this.putMetadata(bucket, key, metadata, stored.md5);
   await rename(unfinished, path);
   return stored;
 };
 FilesystemStore.prototype.putPart = async function (bucket, uploadId, partNumber, content) {
   const path = join(this.getResourcePath(bucket, undefined, "uploads"), uploadId, String(partNumber));
-  const { unfinished, ...stored } = await write(path, content);
+  const { unfinished, ...stored } = await writeUnfinished(path, content);
   await writeFile(`${path}.md5`, stored.md5);
   await rename(unfinished, path);
   return stored;
@@ -82,7 +85,10 @@ FilesystemStore.prototype.listObjects = async function (bucket, options) {
 };
 
 /** Writes content next to a path, under a name of its own. */
-async function write(path: string, content: Readable): Promise<{ unfinished: string; size: number; md5: string }> {
+async function writeUnfinished(
+  path: string,
+  content: Readable,
+): Promise<{ unfinished: string; size: number; md5: string }> {
   const hash = createHash("md5");
   let size = 0;
   const count = new Transform({

@@ -36,12 +36,11 @@ const UNREAD_MAX = 16;
 const SNIPPETS_MS = 300;
 /** Segments of a text that are read for one snippet. */
 const SNIPPET_SEGMENTS_MAX = 4;
-/**
- * How long completions may take, how many words are looked at also on a machine so busy that these take longer, and how
- * many files of a word are counted.
- */
+/** How long completions may take. */
 const COMPLETION_MS = 25;
+/** Words that are read even if this takes longer: other programs may use the processor. */
 const COMPLETIONS_MIN = 8;
+/** Files that are counted for one word. */
 const COUNTED_MAX = 32;
 const COMPLETED_WORD_MAX = 40;
 
@@ -134,7 +133,7 @@ export class TextFinder {
     const untilMs = this.#nowMs() + COMPLETION_MS;
     const found: { readonly word: string; readonly count: number }[] = [];
     let from = start;
-    for (let looked = 0; looked < COMPLETIONS_MIN || this.#nowMs() < untilMs; looked++) {
+    for (let read = 0; read < COMPLETIONS_MIN || this.#nowMs() < untilMs; read++) {
       const next = this.#countNext(from, start, (blobId) => this.#isReadable(blobId, visible));
       if (next === undefined) break;
       if (next.count > 0 && next.word.length <= COMPLETED_WORD_MAX && /\p{L}/u.test(next.word)) found.push(next);
